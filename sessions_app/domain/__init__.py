@@ -1,0 +1,1 @@
+"""Pure facts and rules: no I/O, no framework, nothing to import but the library."""

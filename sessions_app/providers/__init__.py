@@ -1,0 +1,1 @@
+"""Adapters: one folder an API family, each a few pure maps around one call."""
