@@ -1,0 +1,72 @@
+"""Events to JSON: the only place where snake_case becomes camelCase."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.events import SessionEvent, TerminalEvent, UsageSummary
+
+_encoder = msgspec.json.Encoder(decimal_format="number")
+encode_json = _encoder.encode
+
+_BOUNDARY = re.compile(r"_([a-z0-9])")
+
+
+def camel(name: str) -> str:
+    """``tokens_in`` to ``tokensIn``."""
+    return _BOUNDARY.sub(lambda match: match[1].upper(), name)
+
+
+@lru_cache(maxsize=64)
+def _field_names(cls: type) -> tuple[tuple[str, str], ...]:
+    return tuple((item.name, camel(item.name)) for item in fields(cls))
+
+
+def event_object(event: SessionEvent | UsageSummary) -> dict[str, Any]:
+    """The event as clients see it; the values of ``arguments`` stay as they are."""
+    return {
+        wire: event_object(value) if isinstance(value, UsageSummary) else value
+        for name, wire in _field_names(type(event))
+        for value in (getattr(event, name),)
+    }
+
+
+class Entry:
+    """An event in the log: encoded once, shared by all its readers.
+
+    ``body`` is the JSON of the event, ``sse`` the whole frame with id and name.
+    """
+
+    __slots__ = ("_sse", "body", "cursor", "is_terminal", "kind")
+
+    def __init__(self, cursor: Cursor, kind: str, body: bytes, is_terminal: bool):
+        self.cursor = cursor
+        self.kind = kind
+        self.body = body
+        self.is_terminal = is_terminal
+        self._sse: bytes | None = None
+
+    @classmethod
+    def of(cls, cursor: Cursor, event: SessionEvent) -> Entry:
+        """Encode an event at its place in the log."""
+        body = encode_json(event_object(event))
+        return cls(cursor, event.kind, body, isinstance(event, TerminalEvent))
+
+    @property
+    def sse(self) -> bytes:
+        """The frame for ``text/event-stream``."""
+        if self._sse is None:
+            turn, n = self.cursor
+            self._sse = b"id: %d-%d\nevent: %s\ndata: %s\n\n" % (
+                turn,
+                n,
+                self.kind.encode(),
+                self.body,
+            )
+        return self._sse
