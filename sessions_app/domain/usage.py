@@ -12,7 +12,7 @@ from sessions_app.domain.events import UsageSummary
 from sessions_app.domain.parts import UsagePart
 
 MILLION = Decimal(1_000_000)
-SMALLEST_COST = Decimal("1e-10")
+COST_STEP = Decimal("1e-12")
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -101,7 +101,7 @@ def estimate_tokens(characters: int) -> int:
 
 
 def cost_of(usage: Usage, price: PriceRule | None) -> Decimal | None:
-    """USD, exact, in steps of 1e-10; None for a model without a price."""
+    """USD in steps of 1e-12, as it is stored; None for a model without a price."""
     if price is None:
         return None
     cached_price = price.input if price.cached_input is None else price.cached_input
@@ -114,9 +114,7 @@ def cost_of(usage: Usage, price: PriceRule | None) -> Decimal | None:
         + written * write_price
         + usage.tokens_out * price.output
     ) / MILLION
-    if total == 0:
-        return Decimal(0)
-    return total.quantize(SMALLEST_COST).normalize() if total > SMALLEST_COST else total
+    return total.quantize(COST_STEP).normalize() if total else Decimal(0)
 
 
 def add_usage(usages: Iterable[Usage]) -> Usage:

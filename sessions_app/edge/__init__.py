@@ -1,0 +1,1 @@
+"""Where requests come in: REST, and the live streams."""

@@ -1,0 +1,1 @@
+"""Running turns: consumer, host, turn, rounds, failover, publisher."""

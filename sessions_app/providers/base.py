@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Protocol
 
 from sessions_app.domain.parts import Part
 from sessions_app.domain.prompt import CompletionRequest
+from sessions_app.domain.route import ProviderConfig
 
-
-@dataclass(frozen=True, slots=True)
-class ProviderConfig:
-    """A configured account, as an adapter needs it; ``api_key`` is in the clear."""
-
-    name: str
-    kind: str
-    base_url: str = ""
-    api_key: str = ""
-    allow_private: bool = False
-    connect_timeout_s: float = 5.0
-    first_content_timeout_s: float = 30.0
-    idle_timeout_s: float = 30.0
+__all__ = ["ProviderAdapter", "ProviderConfig"]
 
 
 class ProviderAdapter(Protocol):

@@ -1,0 +1,1 @@
+"""The only callers of the ORM besides models and admin; plain functions."""

@@ -1,0 +1,1 @@
+"""Live edges: they read the bus and never touch the engine."""

@@ -1,0 +1,81 @@
+"""What the environment says about database and secrets."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from cryptography.fernet import Fernet
+from django.core.exceptions import ImproperlyConfigured
+
+from sessions_app.conf import read_env
+
+BUSY_TIMEOUT_S = 5
+
+
+def database(folder: Path) -> dict[str, Any]:
+    """Django's database entry for ``DATABASE_URL``; SQLite in the data folder if unset."""
+    url = read_env("DATABASE_URL")
+    if not url:
+        return _sqlite(str(folder / "lantern.sqlite3"))
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return _sqlite(unquote(parts.path[1:]))
+    if parts.scheme in ("postgres", "postgresql"):
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path[1:]),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "OPTIONS": {"pool": True, **dict(parse_qsl(parts.query))},
+        }
+    raise ImproperlyConfigured(
+        "DATABASE_URL must begin with sqlite:/// or postgresql://."
+    )
+
+
+def _sqlite(path: str) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "timeout": BUSY_TIMEOUT_S,
+            # A transaction that begins with a read cannot wait for the lock later.
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+def secret_keys(folder: Path) -> tuple[list[str], str]:
+    """The Fernet keys, and Django's signing key derived from the first of them.
+
+    Without ``LANTERN_SECRET_KEYS`` a key is made once and kept in the data folder,
+    readable by its owner alone.
+    """
+    text = read_env("LANTERN_SECRET_KEYS")
+    if text is None:
+        text = _kept_key(folder / "secret.key")
+    keys = [key.strip() for key in text.split(",") if key.strip()]
+    if not keys:
+        raise ImproperlyConfigured("LANTERN_SECRET_KEYS is empty; write a Fernet key.")
+    signing = hashlib.sha256(b"lantern signing" + keys[0].encode()).hexdigest()
+    return keys, signing
+
+
+def _kept_key(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    key = Fernet.generate_key().decode()
+    with os.fdopen(handle, "w") as file:
+        file.write(key + "\n")
+    return key

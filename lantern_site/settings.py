@@ -1,0 +1,153 @@
+"""Django settings, read from the environment (contract: ``docs/reference/settings``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from lantern_site.environment import database, secret_keys
+from sessions_app.conf import read_env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(read_env("LANTERN_DATA_DIR") or BASE_DIR / "var")
+
+LANTERN_SECRET_KEYS, SECRET_KEY = secret_keys(DATA_DIR)
+DEBUG = False
+ALLOWED_HOSTS = [
+    host.strip()
+    for host in (read_env("LANTERN_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]").split(
+        ","
+    )
+    if host.strip()
+]
+LANTERN_TRUSTED_PROXIES = [
+    proxy.strip()
+    for proxy in (read_env("LANTERN_TRUSTED_PROXIES") or "").split(",")
+    if proxy.strip()
+]
+LANTERN: dict[str, object] = {}
+
+if read_env("REDIS_URL"):
+    raise ImproperlyConfigured(
+        "REDIS_URL is set, but this version keeps its event log in the process;"
+        " unset it and run one process."
+    )
+
+INSTALLED_APPS = [
+    "daphne",
+    "lantern_site.admin.LanternAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "sessions_app",
+    "widget",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "lantern_site.urls"
+ASGI_APPLICATION = "lantern_site.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "lantern_site" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": database(DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels.layers.InMemoryChannelLayer",
+        # Wake-ups only: a lost one costs a sweep, not a token.
+        "CONFIG": {"capacity": 10_000},
+    }
+}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = DATA_DIR / "collected"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+WHITENOISE_MAX_AGE = 60
+# The panel's name holds a hash of its content.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+/panel-[0-9A-Za-z]{8,}\.js$"
+
+SECURE_REFERRER_POLICY = "no-referrer"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["sessions_app.edge.rest.base.Credential"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["sessions_app.edge.rest.base.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["sessions_app.edge.rest.base.JsonParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "sessions_app.edge.errors.rest_exception_handler",
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Lantern",
+    "DESCRIPTION": "A chat server for LLMs: sessions, turns and their event stream.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "sessions_app.edge.rest.schema.add_event_stream",
+    ],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        "django.channels.server": {"level": "WARNING"},
+        "daphne": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+    },
+}

@@ -1,0 +1,227 @@
+"""Log and bell inside one process: the embedded default.
+
+After a restart nothing is here: ended turns are told from the database, and turns
+that ran are ended at boot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from functools import lru_cache
+
+from sessions_app.bus.base import Bus, LogGap, SessionGone, StaleFence
+from sessions_app.conf import conf
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.events import StatusIdle
+from sessions_app.wire.payload import Entry
+
+READ_LIMIT = 512
+TICK_S = 1.0
+
+
+class LocalSubscription:
+    """One reader: a future while it waits, a flag while it is busy."""
+
+    __slots__ = ("_bell", "_heartbeat_s", "_is_rung", "_quiet_since", "_waiter", "key")
+
+    def __init__(self, bell: LocalBell, key: str, heartbeat_s: float) -> None:
+        self._bell = bell
+        self.key = key
+        self._heartbeat_s = heartbeat_s
+        self._is_rung = False
+        self._quiet_since = 0.0
+        self._waiter: asyncio.Future[bool] | None = None
+
+    def __enter__(self) -> LocalSubscription:
+        self._bell.add(self)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._bell.remove(self)
+
+    async def wait(self) -> bool:
+        if self._is_rung:
+            self._is_rung = False
+            return True
+        self._quiet_since = time.monotonic()
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = None
+            self._is_rung = False
+
+    def ring(self) -> None:
+        self._is_rung = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(True)
+
+    def tick(self, now: float) -> None:
+        """Wake a reader that heard nothing for the length of a heartbeat."""
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            return
+        if now - self._quiet_since >= self._heartbeat_s:
+            waiter.set_result(False)
+
+
+class LocalBell:
+    """Rings the readers of this process directly: no queue that could overflow."""
+
+    def __init__(self) -> None:
+        self._readers: dict[str, set[LocalSubscription]] = {}
+        self._ticker: asyncio.Task[None] | None = None
+
+    def subscribe(self, session_id: str, heartbeat_s: float) -> LocalSubscription:
+        return LocalSubscription(self, session_id, heartbeat_s)
+
+    async def ring(self, session_id: str) -> None:
+        for reader in self._readers.get(session_id, ()):
+            reader.ring()
+
+    def add(self, reader: LocalSubscription) -> None:
+        self._readers.setdefault(reader.key, set()).add(reader)
+        if self._ticker is None or self._ticker.done():
+            self._ticker = asyncio.get_running_loop().create_task(self._tick())
+
+    def remove(self, reader: LocalSubscription) -> None:
+        readers = self._readers.get(reader.key, set())
+        readers.discard(reader)
+        if not readers:
+            self._readers.pop(reader.key, None)
+
+    def has_readers(self, session_id: str) -> bool:
+        return session_id in self._readers
+
+    async def _tick(self) -> None:
+        """One timer for all heartbeats; it ends with the last reader."""
+        while self._readers:
+            await asyncio.sleep(TICK_S)
+            now = time.monotonic()
+            for readers in list(self._readers.values()):
+                for reader in list(readers):
+                    reader.tick(now)
+
+
+class _TurnEvents:
+    __slots__ = ("entries", "is_ended", "size")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.size = 0
+        self.is_ended = False
+
+    @property
+    def last_n(self) -> int:
+        return self.entries[-1].cursor.n if self.entries else 0
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.size += len(entry.body)
+        self.is_ended = entry.kind == StatusIdle.kind
+
+    def after(self, n: int, limit: int) -> list[Entry]:
+        if self.last_n == len(self.entries):  # contiguous from 1: n is the index
+            return self.entries[n : n + limit]
+        return [entry for entry in self.entries if entry.cursor.n > n][:limit]
+
+
+class _SessionEvents:
+    __slots__ = ("fence", "last_used", "trimmed_to", "turns")
+
+    def __init__(self, first_ordinal: int) -> None:
+        self.turns: OrderedDict[int, _TurnEvents] = OrderedDict()
+        self.trimmed_to = first_ordinal - 1
+        self.fence = (0, 0)
+        self.last_used = 0.0
+
+    def trim(self, limit: int) -> None:
+        """Drop whole ended turns, oldest first, never the last one."""
+        size = sum(turn.size for turn in self.turns.values())
+        while size > limit and len(self.turns) > 1:
+            ordinal, turn = self.turns.popitem(last=False)
+            self.trimmed_to = ordinal
+            size -= turn.size
+
+
+class MemoryLog:
+    """A ring of whole turns for each session that was used lately."""
+
+    def __init__(self, bell: LocalBell) -> None:
+        self._bell = bell
+        self._sessions: OrderedDict[str, _SessionEvents] = OrderedDict()
+        self._dropped: OrderedDict[str, None] = OrderedDict()
+
+    async def append(self, session_id: str, fence: int, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        ordinal = entries[0].cursor.turn
+        session = self._sessions.get(session_id)
+        if session is None:
+            session = self._sessions[session_id] = _SessionEvents(ordinal)
+        if (ordinal, fence) < session.fence:
+            raise StaleFence
+        session.fence = (ordinal, fence)
+        turn = session.turns.get(ordinal)
+        if turn is None:
+            turn = session.turns[ordinal] = _TurnEvents()
+            self._expire()
+        for entry in entries:
+            if entry.cursor.n > turn.last_n:
+                turn.add(entry)
+        session.last_used = time.monotonic()
+        self._sessions.move_to_end(session_id)
+        if turn.is_ended:
+            session.trim(conf().log_bytes)
+
+    async def read(
+        self, session_id: str, after: Cursor, caught_up_to: int
+    ) -> list[Entry]:
+        session = self._sessions.get(session_id)
+        if session is None:
+            if session_id in self._dropped:
+                raise SessionGone
+            return []
+        if session.trimmed_to > caught_up_to and after.turn <= session.trimmed_to:
+            raise LogGap(session.trimmed_to)
+        turn = session.turns.get(after.turn)
+        if turn is not None and (found := turn.after(after.n, READ_LIMIT)):
+            return found
+        for ordinal, later in session.turns.items():
+            if ordinal > after.turn and later.entries:
+                return later.entries[:READ_LIMIT]
+        return []
+
+    async def head_n(self, session_id: str, ordinal: int) -> int:
+        session = self._sessions.get(session_id)
+        turn = session.turns.get(ordinal) if session else None
+        return turn.last_n if turn else 0
+
+    async def trimmed_to(self, session_id: str) -> int | None:
+        session = self._sessions.get(session_id)
+        return session.trimmed_to if session else None
+
+    async def drop(self, session_id: str) -> None:
+        self._sessions.pop(session_id, None)
+        self._dropped[session_id] = None
+        while len(self._dropped) > 1000:
+            self._dropped.popitem(last=False)
+
+    def _expire(self) -> None:
+        """Forget sessions that are quiet for long; the least used come first."""
+        oldest = time.monotonic() - conf().log_ttl_s
+        for session_id, session in list(self._sessions.items()):
+            if session.last_used > oldest:
+                return
+            is_ended = all(turn.is_ended for turn in session.turns.values())
+            if is_ended and not self._bell.has_readers(session_id):
+                del self._sessions[session_id]
+
+
+@lru_cache(maxsize=1)
+def memory_bus() -> Bus:
+    """The one bus of this process."""
+    bell = LocalBell()
+    return Bus(MemoryLog(bell), bell)

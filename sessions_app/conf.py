@@ -1,0 +1,94 @@
+"""The settings of Lantern: one table of name, default and help.
+
+Each is read from the environment variable ``LANTERN_<NAME>`` (or, from the file that
+``LANTERN_<NAME>_FILE`` names); Django's ``LANTERN`` setting overrides both.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from dataclasses import field as dataclass_field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+
+
+def _setting(default: Any, help_text: str) -> Any:
+    return dataclass_field(default=default, metadata={"help": help_text})
+
+
+@dataclass(frozen=True, slots=True)
+class Conf:
+    """Values in use; times in seconds, sizes in bytes."""
+
+    heartbeat_s: float = _setting(15.0, "Comment sent on a silent event stream.")
+    lease_s: float = _setting(9.0, "How long a claimed turn belongs to its process.")
+    renew_s: float = _setting(3.0, "How often the leases are renewed.")
+    give_up_s: float = _setting(6.0, "A process that could not renew stops its turns.")
+    sweep_s: float = _setting(2.0, "How often abandoned turns are looked for.")
+    turn_timeout_s: float = _setting(300.0, "Limit of a whole turn.")
+    log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
+    log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")
+    max_body_bytes: int = _setting(1_048_576, "Largest request body.")
+    max_message_characters: int = _setting(100_000, "Longest message.")
+    idempotency_ttl_s: float = _setting(86_400.0, "How long an Idempotency-Key counts.")
+    tool_timeout_s: float = _setting(60.0, "Limit of one tool call.")
+    max_tool_result_bytes: int = _setting(65_536, "Longer tool results are cut.")
+    database_threads: int = _setting(8, "Threads that the engine's queries run on.")
+    visitor_messages_per_minute: int = _setting(20, "Messages of one visitor.")
+    address_messages_per_minute: int = _setting(60, "Messages of one address.")
+    visitor_token_s: float = _setting(3600.0, "Life of a visitor token.")
+
+
+@lru_cache(maxsize=1)
+def conf() -> Conf:
+    """The settings in force."""
+    overrides: dict[str, Any] = getattr(settings, "LANTERN", {})
+    known = {item.name for item in fields(Conf)}
+    unknown = sorted(set(overrides) - known)
+    if unknown:
+        raise ImproperlyConfigured(f"LANTERN has no setting {unknown[0]!r}.")
+    values: dict[str, Any] = {}
+    for item in fields(Conf):
+        text = read_env(f"LANTERN_{item.name.upper()}")
+        if text is not None:
+            values[item.name] = _number(item.name, text, type(item.default))
+    return Conf(**{**values, **overrides})
+
+
+def read_env(name: str) -> str | None:
+    """The variable ``name``, or the content of the file that ``name_FILE`` names."""
+    path = os.environ.get(f"{name}_FILE")
+    if path:
+        try:
+            return Path(path).read_text().strip()
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"{name}_FILE names {path}, which cannot be read: {error.strerror}."
+            ) from error
+    return os.environ.get(name)
+
+
+def _number(name: str, text: str, kind: type) -> Any:
+    try:
+        value = kind(text)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"LANTERN_{name.upper()} is {text!r}; write a number."
+        ) from error
+    if value <= 0:
+        raise ImproperlyConfigured(f"LANTERN_{name.upper()} must be above 0.")
+    return value
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    if setting == "LANTERN":
+        conf.cache_clear()
+
+
+setting_changed.connect(_forget)

@@ -1,0 +1,48 @@
+"""From a stored end to the events that announce it, live or years later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions_app.domain.events import (
+    AgentMessage,
+    MessageCompleted,
+    MessageError,
+    SessionEvent,
+    StatusIdle,
+    TerminalEvent,
+    TurnFailed,
+)
+from sessions_app.domain.outcome import TurnEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """The events of an end, in order; the first is the terminal one."""
+
+    session_id: str
+    turn_id: str
+    end: TurnEnd
+    canned_reply: str = ""
+
+    def terminal(self) -> TerminalEvent:
+        """The terminal event alone."""
+        end, ids = self.end, (self.session_id, self.turn_id)
+        if end.text is not None:
+            return MessageCompleted(
+                *ids, end.text, end.usage.summary(), end.stop_reason, end.digest
+            )
+        if end.has_deltas:
+            return MessageError(*ids, end.error, end.error_code)
+        return TurnFailed(*ids, end.error, end.error_code, end.error_retryable)
+
+    def events(self) -> list[SessionEvent]:
+        """The terminal event, the legacy message, and the idle state."""
+        events: list[SessionEvent] = [self.terminal()]
+        reply = self.end.text
+        if reply is None and not self.end.has_deltas:
+            reply = self.canned_reply
+        if reply is not None:
+            events.append(AgentMessage(self.session_id, self.turn_id, reply))
+        events.append(StatusIdle(self.session_id))
+        return events

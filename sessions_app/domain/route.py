@@ -1,0 +1,57 @@
+"""A claimed turn, with everything needed to run it: no database behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sessions_app.domain.prompt import PromptMessage
+from sessions_app.domain.usage import PriceRule
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """A configured account, as an adapter needs it; ``api_key`` is in the clear."""
+
+    name: str
+    kind: str
+    base_url: str = ""
+    api_key: str = ""
+    allow_private: bool = False
+    connect_timeout_s: float = 5.0
+    first_content_timeout_s: float = 30.0
+    idle_timeout_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One step of a route: an account, a model name, and its price if it has one."""
+
+    provider: ProviderConfig
+    model: str
+    price: PriceRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWork:
+    """What one claim of a turn is to do; ``fence`` is the claim's number."""
+
+    turn_id: str
+    session_id: str
+    ordinal: int
+    fence: int
+    agent: str
+    candidates: tuple[Candidate, ...]
+    prompt: tuple[PromptMessage, ...]
+    tools: tuple[str, ...] = ()
+    canned_reply: str = ""
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    is_cancelled: bool = False
+
+
+def split_route_entry(text: str) -> tuple[str, str]:
+    """``provider/model`` to its halves; the model may hold more slashes."""
+    provider, slash, model = text.partition("/")
+    if not slash or not provider or not model:
+        raise ValueError(f"{text!r} is not of the form provider/model")
+    return provider, model

@@ -1,0 +1,152 @@
+"""Who is asking: credentials to principals, the same for REST and live streams."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.contrib.auth import SESSION_KEY, get_user, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from django.core import signing
+from django.http import HttpRequest
+
+from sessions_app.domain.errors import NotAllowed, Unauthorized
+from sessions_app.models import ApiKey
+from sessions_app.models.api_key import (
+    ALL_AGENTS,
+    ALL_SESSIONS_SCOPE,
+    KEY_PREFIX,
+    hash_key,
+)
+from sessions_app.service import Caller
+from sessions_app.store.sessions import SessionFilter
+
+TICKET_PREFIX = "lt_"
+TICKET_LIFE_S = 60
+_TICKET_SALT = "lantern.ticket"
+MAX_CREDENTIAL_LENGTH = 4096
+
+Kind = Literal["key", "visitor", "staff"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """An authenticated caller; ``embed`` is the widget that a visitor came through."""
+
+    kind: Kind
+    caller: Caller
+    scopes: frozenset[str] = field(default=frozenset())
+    embed: str = ""
+    may_write: bool = True
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+    @property
+    def pk(self) -> str:
+        return self.caller.name
+
+    def require_scope(self, scope: str) -> None:
+        """Refuse a key that lacks a scope; the other kinds have none."""
+        if self.kind == "key" and scope not in self.scopes:
+            raise NotAllowed(f"This key lacks the scope {scope!r}.")
+
+    def require_write(self) -> None:
+        """Refuse staff that may only look."""
+        if not self.may_write:
+            raise NotAllowed("Your account may only read sessions.")
+
+
+Credential = Callable[[str, str | None], Principal]
+"""From a token and the request's Origin to a principal; raises Unauthorized."""
+
+_credentials: dict[str, Credential] = {}
+_reloaders: dict[str, Callable[[str], Principal]] = {}
+
+
+def register_credential(
+    prefix: str, authenticate: Credential, reload: Callable[[str], Principal]
+) -> None:
+    """Add a kind of bearer token; ``reload`` finds its principal by caller name."""
+    _credentials[prefix] = authenticate
+    _reloaders[prefix] = reload
+
+
+def principal_of_token(token: str, origin: str | None) -> Principal:
+    """The principal of a bearer token; raises Unauthorized or ForbiddenOrigin."""
+    if len(token) <= MAX_CREDENTIAL_LENGTH:
+        if token.startswith(KEY_PREFIX):
+            return _key_principal(ApiKey.objects.filter(digest=hash_key(token)).first())
+        for prefix, authenticate in _credentials.items():
+            if token.startswith(prefix):
+                return authenticate(token, origin)
+    raise Unauthorized()
+
+
+def _key_principal(key: ApiKey | None) -> Principal:
+    if key is None or not key.is_enabled:
+        raise Unauthorized()
+    agents = None if ALL_AGENTS in key.agents else frozenset(key.agents)
+    name = f"key:{key.pk}"
+    scopes = frozenset(key.scopes)
+    if ALL_SESSIONS_SCOPE in scopes:
+        scope = SessionFilter(agents=agents)
+    else:
+        scope = SessionFilter(owner=name)
+    return Principal("key", Caller(name, scope, agents), scopes)
+
+
+def principal_of_cookie(session_key: str | None) -> Principal:
+    """The principal of Django's session cookie: staff with the right to look."""
+    if not session_key:
+        raise Unauthorized()
+    request = HttpRequest()
+    request.session = SessionStore(session_key)
+    if SESSION_KEY not in request.session:
+        raise Unauthorized()
+    return principal_of_user(get_user(request))
+
+
+def principal_of_user(user: object) -> Principal:
+    """A staff member's principal, by the permissions of the admin."""
+    is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
+    if not is_staff or not user.has_perm("sessions_app.view_session"):  # type: ignore[attr-defined]
+        raise Unauthorized()
+    may_write = user.has_perm("sessions_app.change_session")  # type: ignore[attr-defined]
+    name = f"staff:{user.pk}"  # type: ignore[attr-defined]
+    return Principal("staff", Caller(name, SessionFilter()), may_write=may_write)
+
+
+def issue_ticket(principal: Principal, session_id: str) -> str:
+    """A ticket for the events of one session, good for a minute."""
+    claim = {"c": principal.caller.name, "s": session_id}
+    return TICKET_PREFIX + signing.dumps(claim, salt=_TICKET_SALT, compress=True)
+
+
+def principal_of_ticket(ticket: str, session_id: str) -> Principal:
+    """The principal behind a ticket, with the rights it has now."""
+    if not ticket.startswith(TICKET_PREFIX) or len(ticket) > MAX_CREDENTIAL_LENGTH:
+        raise Unauthorized()
+    try:
+        claim = signing.loads(
+            ticket.removeprefix(TICKET_PREFIX), salt=_TICKET_SALT, max_age=TICKET_LIFE_S
+        )
+    except signing.BadSignature as error:
+        raise Unauthorized("The ticket is not valid any more.") from error
+    if not hmac.compare_digest(claim["s"], session_id):
+        raise Unauthorized("The ticket is for another session.")
+    return _principal_of_name(claim["c"])
+
+
+def _principal_of_name(name: str) -> Principal:
+    kind, _, rest = name.partition(":")
+    if kind == "key":
+        return _key_principal(ApiKey.objects.filter(pk=rest).first())
+    if kind == "staff":
+        return principal_of_user(get_user_model().objects.filter(pk=rest).first())
+    for reload in _reloaders.values():
+        return reload(name)
+    raise Unauthorized()

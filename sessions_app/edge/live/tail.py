@@ -1,0 +1,65 @@
+"""The one reader of a session's events: catches up, then follows.
+
+SSE, WebSocket and every dialect take their events from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from sessions_app.bus import Bus, LogGap
+from sessions_app.bus.base import SessionGone
+from sessions_app.conf import conf
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.events import StatusIdle
+from sessions_app.store import replay
+from sessions_app.store.db import in_thread
+from sessions_app.wire.payload import Entry
+
+
+async def tail(
+    bus: Bus, session_id: str, after: Cursor
+) -> AsyncGenerator[list[Entry], None]:
+    """Yield every event after a cursor, once and in order, as batches.
+
+    The first batch is empty and says that the subscription stands; later empty ones
+    are heartbeats. Ends when the session is deleted.
+    """
+    with bus.bell.subscribe(session_id, conf().heartbeat_s) as place:
+        yield []
+        entries, caught_up_to = await _from_database(
+            session_id, after, await bus.log.trimmed_to(session_id)
+        )
+        cursor = after
+        while True:
+            if entries:
+                cursor = entries[-1].cursor
+                yield entries
+            try:
+                entries = await bus.log.read(session_id, cursor, caught_up_to)
+            except LogGap as gap:
+                entries, caught_up_to = await _from_database(
+                    session_id, cursor, gap.trimmed_to
+                )
+                continue
+            except SessionGone:
+                return
+            if entries:
+                caught_up_to = max(caught_up_to, _whole_turns(entries[-1]))
+                continue
+            while not await place.wait():
+                yield []
+
+
+def _whole_turns(entry: Entry) -> int:
+    """The ordinal up to which a reader of this event has seen everything."""
+    is_end = entry.kind == StatusIdle.kind
+    return entry.cursor.turn if is_end else entry.cursor.turn - 1
+
+
+async def _from_database(
+    session_id: str, after: Cursor, up_to: int | None
+) -> tuple[list[Entry], int]:
+    """The ends of turns that the log does not hold, and the ordinal they reach to."""
+    ends, last_ended = await in_thread(replay.ended_turns, session_id, after, up_to)
+    return [Entry.of(cursor, event) for cursor, event in ends], last_ended

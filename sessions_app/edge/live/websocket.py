@@ -1,0 +1,247 @@
+"""``lantern.v1``: conversations over one WebSocket, owned by the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import aclosing
+from typing import Any, assert_never
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from sessions_app import service
+from sessions_app.bus import get_bus
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.errors import BadRequest, LanternError, NotFound
+from sessions_app.domain.states import OnBusy
+from sessions_app.edge.auth import Principal
+from sessions_app.edge.errors import as_lantern_error
+from sessions_app.edge.live.request import PROTOCOL, LiveRequest
+from sessions_app.edge.live.tail import tail
+from sessions_app.edge.posting import require_visitor_pace
+from sessions_app.service import NewMessage
+from sessions_app.store import catalog
+from sessions_app.store.db import in_thread
+from sessions_app.store.posting import PostedTurn
+from sessions_app.wire import lantern_v1 as wire
+
+logger = logging.getLogger(__name__)
+
+MAX_SESSIONS = 32
+CLOSE_UNSUPPORTED = 1003
+
+
+class SocketConsumer(AsyncWebsocketConsumer):
+    """One connection; each session it started or attached has a follower task."""
+
+    channel_layer_alias = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._principal: Principal | None = None
+        self._address: str | None = None
+        self._owned: dict[str, str] = {}  # session id to the last turn's id
+        self._followers: dict[str, asyncio.Task[None]] = {}
+        self._request_ids: dict[str, str] = {}
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        # The base class would visit a thread to close database connections.
+        await getattr(self, get_handler_name(message))(message)
+
+    async def connect(self) -> None:
+        request = LiveRequest(self.scope)
+        offered = self.scope.get("subprotocols", [])
+        try:
+            if offered and PROTOCOL not in offered:
+                raise BadRequest()
+            principal = await in_thread(request.socket_principal)
+            principal.require_scope("sessions")
+            hello = await in_thread(_hello, principal)
+        except LanternError:
+            await self.close()  # before accept: 403
+            return
+        self._principal, self._address = principal, request.address
+        # The token-bearing protocol is never echoed.
+        await self.accept(PROTOCOL if offered else None)
+        await self.send(hello)
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        if text_data is None:
+            await self.close(CLOSE_UNSUPPORTED)
+            return
+        value: object = None
+        try:
+            value = wire.decode_json(text_data)
+            await self._handle(wire.read_frame(value))
+        except Exception as error:
+            known = as_lantern_error(error)
+            await self._send(
+                "error",
+                requestId=wire.request_id_of(value),
+                code=known.code,
+                message=known.message,
+            )
+
+    async def disconnect(self, code: int) -> None:
+        for follower in self._followers.values():
+            follower.cancel()
+        if self._principal is None:
+            return
+        for session_id in self._owned:
+            try:
+                await in_thread(
+                    service.close_session, self._principal.caller, session_id
+                )
+            except NotFound:
+                continue
+
+    async def _handle(self, frame: wire.ClientFrame) -> None:
+        match frame:
+            case wire.Start():
+                await self._start(frame)
+            case wire.Prompt():
+                await self._prompt(frame)
+            case wire.Cancel():
+                await self._cancel(frame)
+            case wire.Close():
+                await self._close_session(frame)
+            case wire.Attach():
+                await self._attach(frame)
+            case wire.Ping():
+                await self._send("pong", requestId=frame.request_id)
+            case _:
+                assert_never(frame)
+
+    async def _start(self, frame: wire.Start) -> None:
+        if frame.tools or frame.tool_choice:
+            raise BadRequest("Tools are not supported by this server.", param="tools")
+        if len(self._followers) >= MAX_SESSIONS:
+            raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
+        session_id, posted = await in_thread(self._create_and_post, frame)
+        self._owned[session_id] = posted.turn_id
+        await self._send(
+            "session.started",
+            requestId=frame.request_id,
+            session={"id": session_id, "state": "running"},
+        )
+        self._follow(session_id, Cursor(posted.ordinal, 0), is_raw=False)
+
+    def _create_and_post(self, frame: wire.Start) -> tuple[str, PostedTurn]:
+        principal = self._writer()
+        route = ""
+        if frame.provider is not None or frame.model is not None:
+            if principal.kind == "visitor":
+                raise BadRequest("A visitor may not choose a model.", param="provider")
+            route = catalog.route_to(frame.provider, frame.model)
+        session = service.create_session(principal.caller, frame.agent, {}, route)
+        try:
+            return session.pk, self._post(session.pk, frame.prompt)
+        except LanternError:
+            service.delete_session(principal.caller, session.pk)
+            raise
+
+    async def _prompt(self, frame: wire.Prompt) -> None:
+        self._require_owned(frame.session_id)
+        posted = await in_thread(self._post, frame.session_id, frame.prompt)
+        self._owned[frame.session_id] = posted.turn_id
+        if frame.request_id is not None:
+            self._request_ids[posted.turn_id] = frame.request_id
+
+    def _post(self, session_id: str, prompt: str) -> PostedTurn:
+        principal = self._writer()
+        require_visitor_pace(principal, self._address)
+        message = NewMessage(prompt, OnBusy.REJECT)
+        return service.post_message(principal.caller, session_id, message)
+
+    async def _cancel(self, frame: wire.Cancel) -> None:
+        turn_id = self._require_owned(frame.session_id)
+        caller = self._writer().caller
+        await in_thread(service.cancel_turn, caller, frame.session_id, turn_id)
+        await self._send_state(frame.session_id, frame.request_id)
+
+    async def _close_session(self, frame: wire.Close) -> None:
+        self._require_owned(frame.session_id)
+        caller = self._writer().caller
+        await in_thread(service.close_session, caller, frame.session_id)
+        del self._owned[frame.session_id]
+        await self._send_state(frame.session_id, frame.request_id)
+
+    async def _attach(self, frame: wire.Attach) -> None:
+        assert self._principal is not None
+        if frame.session_id in self._followers:
+            raise BadRequest("This session is followed already.", param="sessionId")
+        if len(self._followers) >= MAX_SESSIONS:
+            raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
+        cursor = None if frame.after is None else Cursor.parse(frame.after)
+        caller, session_id = self._principal.caller, frame.session_id
+        start = await in_thread(service.find_start, caller, session_id, cursor)
+        if cursor is not None:
+            logged_n = await get_bus().log.head_n(session_id, cursor.turn)
+            await in_thread(service.check_cursor, session_id, cursor, logged_n)
+        await self._send_state(session_id, frame.request_id)
+        self._follow(session_id, start, is_raw=True)
+
+    def _follow(self, session_id: str, start: Cursor, *, is_raw: bool) -> None:
+        work = self._send_events(session_id, start, is_raw)
+        self._followers[session_id] = asyncio.create_task(work)
+
+    async def _send_events(self, session_id: str, start: Cursor, is_raw: bool) -> None:
+        try:
+            async with aclosing(tail(get_bus(), session_id, start)) as batches:
+                async for entries in batches:
+                    for entry in entries:
+                        text = (
+                            wire.event_frame(entry)
+                            if is_raw
+                            else wire.turn_frame(entry, self._request_ids)
+                        )
+                        if text is not None:
+                            await self.send(text)
+        except Exception:
+            logger.exception("A socket's session could not be followed.")
+        finally:
+            self._followers.pop(session_id, None)
+
+    def _writer(self) -> Principal:
+        assert self._principal is not None
+        self._principal.require_write()
+        return self._principal
+
+    def _require_owned(self, session_id: str) -> str:
+        turn_id = self._owned.get(session_id)
+        if turn_id is None:
+            raise NotFound("This connection has no such session.")
+        return turn_id
+
+    async def _send_state(self, session_id: str, request_id: str | None) -> None:
+        assert self._principal is not None
+        caller = self._principal.caller
+        session = await in_thread(service.get_session, caller, session_id)
+        await self._send(
+            "session.state",
+            requestId=request_id,
+            sessionId=session_id,
+            state=session.status,
+        )
+
+    async def _send(self, kind: str, **fields: Any) -> None:
+        await self.send(wire.frame_text(kind, **fields))
+
+
+def _hello(principal: Principal) -> str:
+    """What this caller may start."""
+    agents = catalog.enabled_agents()
+    caller = principal.caller
+    if caller.agent is not None:
+        agents = [caller.agent]
+    elif caller.agents is not None:
+        agents = [slug for slug in agents if slug in caller.agents]
+    is_server = principal.kind != "visitor"
+    providers = [p.name for p in catalog.enabled_providers()] if is_server else []
+    models = catalog.route_models() if is_server else []
+    return wire.frame_text(
+        "hello", protocol=PROTOCOL, agents=agents, providers=providers, models=models
+    )

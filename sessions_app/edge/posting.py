@@ -1,0 +1,66 @@
+"""From a request to a message: the same for REST and for the streamed answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.cache import cache
+
+from sessions_app.conf import conf
+from sessions_app.domain.errors import BadRequest, NotAllowed, RateLimited
+from sessions_app.domain.states import OnBusy
+from sessions_app.edge.auth import Principal
+from sessions_app.edge.body import idempotency_key
+from sessions_app.edge.rest.shapes import NewMessageBody, TurnOptionsBody
+from sessions_app.service import NewMessage
+
+WINDOW_S = 60
+NOT_YET = ("attachments", "clientTools", "toolChoice")
+SERVER_ONLY = ("agent", "system_prompt", "user")
+
+
+def message_of(
+    body: Mapping[str, Any], key_header: str | None, *, has_content: bool
+) -> NewMessage:
+    """The validated message; ``has_content`` False for another answer."""
+    for name in NOT_YET:
+        if body.get(name):
+            raise BadRequest(f"{name} is not supported by this server.", param=name)
+    known = {name: value for name, value in body.items() if name not in NOT_YET}
+    form = (NewMessageBody if has_content else TurnOptionsBody)(data=known)
+    form.is_valid(raise_exception=True)
+    fields = form.validated_data
+    return NewMessage(
+        content=fields.get("content"),
+        on_busy=OnBusy(fields.get("onBusy", OnBusy.QUEUE)),
+        allow_failover=fields.get("failover", "on") == "on",
+        idempotency_key=idempotency_key(key_header),
+    )
+
+
+def require_session_fields(principal: Principal, fields: Mapping[str, Any]) -> None:
+    """A visitor's session is what its embed says, whatever the browser asks."""
+    if principal.kind != "visitor":
+        return
+    for name in SERVER_ONLY:
+        if name in fields:
+            raise NotAllowed("A visitor may not set this.", param=name)
+
+
+def require_visitor_pace(principal: Principal, address: str | None) -> None:
+    """Limit the messages of a visitor and of an address; servers have no limit."""
+    if principal.kind != "visitor":
+        return
+    _count(principal.caller.name, conf().visitor_messages_per_minute)
+    if address:
+        _count(f"address:{address}", conf().address_messages_per_minute)
+
+
+def _count(who: str, limit: int) -> None:
+    window, elapsed = divmod(time.time(), WINDOW_S)
+    key = f"pace:{who}:{window:.0f}".replace(" ", "_")
+    cache.add(key, 0, WINDOW_S * 2)
+    if cache.incr(key) > limit:
+        raise RateLimited(retry_after_s=max(1, round(WINDOW_S - elapsed)))

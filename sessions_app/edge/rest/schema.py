@@ -1,0 +1,49 @@
+"""What the schema generator cannot see: the event stream is not a Django view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def add_event_stream(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
+    """Describe ``GET /v1/sessions/{id}/events``."""
+    result["paths"]["/v1/sessions/{session_id}/events"] = {
+        "get": {
+            "operationId": "v1_sessions_events",
+            "summary": "The event stream",
+            "description": (
+                "Server-sent events of the session. Reconnect with Last-Event-ID, or"
+                " pass the cursor of a posted message as `after`, and nothing is lost"
+                " or repeated. Without a cursor the stream begins at the running turn."
+            ),
+            "tags": ["v1"],
+            "security": [{"bearer": []}],
+            "parameters": [
+                _parameter("session_id", "path", "The session.", is_required=True),
+                _parameter("after", "query", "Events after this id, such as 3-0."),
+                _parameter("ticket", "query", "A stream ticket, for EventSource."),
+                _parameter("Last-Event-ID", "header", "The last id that was seen."),
+            ],
+            "responses": {
+                "200": {
+                    "description": "Events until the client goes away.",
+                    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                }
+            },
+        }
+    }
+    return result
+
+
+def _parameter(
+    name: str, place: str, description: str, *, is_required: bool = False
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": place,
+        "required": is_required,
+        "description": description,
+        "schema": {"type": "string"},
+    }

@@ -1,0 +1,233 @@
+"""The JSON of sessions, messages and turns, in both directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from rest_framework import serializers
+
+from sessions_app.domain.states import OnBusy, SessionStatus, TurnState
+from sessions_app.edge.rest.base import StrictCharField, StrictSerializer
+from sessions_app.models import Attempt, Message, Session, ToolCall, Turn
+from sessions_app.store.posting import PostedTurn
+from sessions_app.store.replay import reply_text, usage_of
+from sessions_app.wire.payload import event_object
+
+MAX_METADATA_BYTES = 16_384
+
+
+class MetadataField(serializers.JSONField):
+    """A JSON object of limited size."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be an object.")
+        if len(msgspec.json.encode(data)) > MAX_METADATA_BYTES:
+            raise serializers.ValidationError(
+                f"May have at most {MAX_METADATA_BYTES} bytes."
+            )
+        return data
+
+
+class NewSessionBody(StrictSerializer):
+    agent = StrictCharField(max_length=100, required=False)
+    title = StrictCharField(max_length=200, required=False, allow_blank=True)
+    metadata = MetadataField(required=False)
+    user = StrictCharField(max_length=200, required=False, allow_blank=True)
+    systemPrompt = StrictCharField(
+        max_length=100_000, required=False, allow_blank=True, source="system_prompt"
+    )
+
+
+class SessionChangesBody(StrictSerializer):
+    title = StrictCharField(max_length=200, required=False, allow_blank=True)
+    metadata = MetadataField(required=False)
+
+
+class TurnOptionsBody(StrictSerializer):
+    onBusy = serializers.ChoiceField(
+        choices=[choice.value for choice in OnBusy], required=False
+    )
+    failover = serializers.ChoiceField(choices=["on", "off"], required=False)
+
+
+class NewMessageBody(TurnOptionsBody):
+    # Length is checked by the service, whose limit is a setting.
+    content = StrictCharField(trim_whitespace=False, allow_blank=True)
+
+
+class FeedbackBody(StrictSerializer):
+    rating = serializers.ChoiceField(choices=["up", "down"])
+    comment = StrictCharField(max_length=2000, required=False, allow_blank=True)
+
+
+class EmptyBody(StrictSerializer):
+    pass
+
+
+class SessionShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    agent = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.ChoiceField(choices=[s.value for s in SessionStatus])
+    user = serializers.CharField()
+    metadata = serializers.DictField()
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+class MessageShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    role = serializers.CharField()
+    content = serializers.CharField()
+    turnId = serializers.CharField()
+    createdAt = serializers.DateTimeField()
+
+
+class UsageShape(serializers.Serializer[Any]):
+    tokensIn = serializers.IntegerField()
+    tokensOut = serializers.IntegerField()
+    costUsd = serializers.FloatField(allow_null=True)
+    cachedTokensIn = serializers.IntegerField()
+    reasoningTokens = serializers.IntegerField()
+    estimated = serializers.BooleanField()
+
+
+class TurnShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    sessionId = serializers.CharField()
+    status = serializers.ChoiceField(choices=[s.value for s in TurnState])
+    text = serializers.CharField(allow_null=True)
+    stopReason = serializers.CharField(allow_null=True)
+    digest = serializers.CharField(allow_null=True)
+    error = serializers.DictField(allow_null=True)
+    usage = UsageShape()
+    rounds = serializers.IntegerField()
+    attempts = serializers.ListField(child=serializers.DictField())
+    toolCalls = serializers.ListField(child=serializers.DictField())
+    feedback = serializers.DictField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    startedAt = serializers.DateTimeField(allow_null=True)
+    endedAt = serializers.DateTimeField(allow_null=True)
+
+
+class PostedShape(serializers.Serializer[Any]):
+    sessionId = serializers.CharField()
+    turnId = serializers.CharField()
+    cursor = serializers.CharField()
+
+
+class TicketShape(serializers.Serializer[Any]):
+    ticket = serializers.CharField()
+    expiresInS = serializers.IntegerField()
+
+
+class SessionPage(serializers.Serializer[Any]):
+    data = SessionShape(many=True)
+    nextCursor = serializers.CharField(allow_null=True)
+
+
+class MessagePage(serializers.Serializer[Any]):
+    data = MessageShape(many=True)
+    nextCursor = serializers.CharField(allow_null=True)
+
+
+def session_object(session: Session) -> dict[str, Any]:
+    """A session as clients see it."""
+    return {
+        "id": session.pk,
+        "agent": session.agent.slug,
+        "title": session.title,
+        "status": session.status,
+        "user": session.user,
+        "metadata": session.metadata,
+        "createdAt": session.created_at,
+        "updatedAt": session.updated_at,
+    }
+
+
+def message_object(message: Message) -> dict[str, Any]:
+    """A message of the transcript; an answer that was given again says so."""
+    shown: dict[str, Any] = {
+        "id": message.pk,
+        "role": message.role,
+        "content": message.content,
+        "turnId": message.turn_id,
+        "createdAt": message.created_at,
+    }
+    if message.is_superseded:
+        shown["superseded"] = True
+    return shown
+
+
+def posted_object(posted: PostedTurn) -> dict[str, str]:
+    """The answer to an accepted message."""
+    return {
+        "sessionId": posted.session_id,
+        "turnId": posted.turn_id,
+        "cursor": f"{posted.ordinal}-0",
+    }
+
+
+def turn_object(turn: Turn) -> dict[str, Any]:
+    """One turn with all that is known of it."""
+    has_reply = turn.state in (TurnState.COMPLETED, TurnState.CANCELLED)
+    attempts = list(turn.attempts.all())
+    error = None
+    if turn.error_code:
+        error = {
+            "code": turn.error_code,
+            "message": turn.error,
+            "retryable": turn.error_retryable,
+        }
+    feedback = None
+    if turn.rating:
+        feedback = {"rating": turn.rating, "comment": turn.rating_comment}
+    return {
+        "id": turn.pk,
+        "sessionId": turn.session_id,
+        "status": turn.state,
+        "text": reply_text(turn) if has_reply else None,
+        "stopReason": turn.stop_reason or None,
+        "digest": turn.digest or None,
+        "error": error,
+        "usage": event_object(usage_of(turn).summary()),
+        "rounds": max((attempt.round for attempt in attempts), default=0),
+        "attempts": [_attempt_object(attempt) for attempt in attempts],
+        "toolCalls": [_tool_call_object(call) for call in turn.tool_calls.all()],
+        "feedback": feedback,
+        "createdAt": turn.created_at,
+        "startedAt": turn.started_at,
+        "endedAt": turn.ended_at,
+    }
+
+
+def _attempt_object(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "round": attempt.round,
+        "provider": attempt.provider,
+        "model": attempt.model,
+        "status": attempt.status,
+        "errorCode": attempt.error_code or None,
+        "errorStatus": attempt.error_status,
+        "ttftMs": attempt.ttft_ms,
+        "durationMs": attempt.duration_ms,
+        "tokensIn": attempt.tokens_in,
+        "tokensOut": attempt.tokens_out,
+        "costUsd": attempt.cost_usd,
+        "estimated": attempt.is_estimated,
+    }
+
+
+def _tool_call_object(call: ToolCall) -> dict[str, Any]:
+    return {
+        "round": call.round,
+        "callId": call.call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+        "status": call.status,
+        "result": call.result if call.status == "completed" else None,
+        "error": call.error or None,
+        "durationMs": call.duration_ms,
+    }

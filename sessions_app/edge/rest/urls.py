@@ -1,0 +1,20 @@
+"""The paths below ``/v1/``."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from sessions_app.edge.rest import views
+
+TURN = "sessions/<str:session_id>/turns/<str:turn_id>"
+
+urlpatterns = [
+    path("sessions", views.SessionsEndpoint.as_view()),
+    path("sessions/<str:session_id>", views.SessionEndpoint.as_view()),
+    path("sessions/<str:session_id>/messages", views.MessagesEndpoint.as_view()),
+    path("sessions/<str:session_id>/regenerate", views.RegenerateEndpoint.as_view()),
+    path("sessions/<str:session_id>/ticket", views.TicketEndpoint.as_view()),
+    path(TURN, views.TurnEndpoint.as_view()),
+    path(f"{TURN}/cancel", views.CancelEndpoint.as_view()),
+    path(f"{TURN}/feedback", views.FeedbackEndpoint.as_view()),
+]

@@ -1,0 +1,199 @@
+"""Sessions, messages and turns over REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app import service
+from sessions_app.domain.errors import BadRequest
+from sessions_app.domain.states import SessionStatus
+from sessions_app.edge.auth import TICKET_LIFE_S, issue_ticket
+from sessions_app.edge.posting import (
+    message_of,
+    require_session_fields,
+    require_visitor_pace,
+)
+from sessions_app.edge.rest import shapes
+from sessions_app.edge.rest.base import (
+    Endpoint,
+    page_limit,
+    page_of,
+    read_body,
+    read_query,
+)
+
+PAGE = [
+    OpenApiParameter("limit", int, description="1 to 100, 20 if left out."),
+    OpenApiParameter("after", str, description="The nextCursor of the page before."),
+]
+FILTERS = [OpenApiParameter(name, str) for name in ("agent", "status", "user")]
+IDEMPOTENCY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same key and body again within 24 h give the same turn.",
+)
+
+
+class SessionsEndpoint(Endpoint):
+    """All sessions of the caller."""
+
+    @extend_schema(request=shapes.NewSessionBody, responses={201: shapes.SessionShape})
+    def post(self, request: Request) -> Response:
+        """Make a session."""
+        fields = read_body(shapes.NewSessionBody, request)
+        require_session_fields(self.principal, fields)
+        agent = fields.pop("agent", None)
+        session = service.create_session(self.principal.caller, agent, fields)
+        return Response(shapes.session_object(session), status=201)
+
+    @extend_schema(parameters=PAGE + FILTERS, responses=shapes.SessionPage)
+    def get(self, request: Request) -> Response:
+        """List sessions, newest first."""
+        query = read_query(request, "limit", "after", "agent", "status", "user")
+        limit = page_limit(query)
+        status = query.get("status")
+        if status is not None and status not in set(SessionStatus):
+            raise BadRequest("There is no such status.", param="status")
+        rows = service.list_sessions(
+            self.principal.caller,
+            limit=limit,
+            after=query.get("after"),
+            agent=query.get("agent"),
+            status=SessionStatus(status) if status else None,
+            user=query.get("user"),
+        )
+        return Response(page_of(rows, limit, shapes.session_object))
+
+
+class SessionEndpoint(Endpoint):
+    """One session."""
+
+    @extend_schema(responses=shapes.SessionShape)
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read a session."""
+        session = service.get_session(self.principal.caller, session_id)
+        return Response(shapes.session_object(session))
+
+    @extend_schema(
+        request=shapes.SessionChangesBody, responses=shapes.SessionShape
+    )
+    def patch(self, request: Request, session_id: str) -> Response:
+        """Change title or metadata."""
+        changes = read_body(shapes.SessionChangesBody, request)
+        session = service.update_session(self.principal.caller, session_id, changes)
+        return Response(shapes.session_object(session))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, session_id: str) -> Response:
+        """Delete the session and everything below it."""
+        service.delete_session(self.principal.caller, session_id)
+        return Response(status=204)
+
+
+class MessagesEndpoint(Endpoint):
+    """The messages of a session."""
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY],
+        request=shapes.NewMessageBody,
+        responses={202: shapes.PostedShape},
+    )
+    def post(self, request: Request, session_id: str) -> Response:
+        """Post a message: its turn is queued and will end exactly once."""
+        require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
+        message = message_of(
+            request.data, request.headers.get("Idempotency-Key"), has_content=True
+        )
+        return self._post(session_id, message)
+
+    @extend_schema(parameters=PAGE, responses=shapes.MessagePage)
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read the transcript, oldest first."""
+        query = read_query(request, "limit", "after")
+        limit = page_limit(query)
+        rows = service.read_transcript(
+            self.principal.caller, session_id, limit=limit, after=query.get("after")
+        )
+        return Response(page_of(rows, limit, shapes.message_object))
+
+    def _post(self, session_id: str, message: service.NewMessage) -> Response:
+        posted = service.post_message(self.principal.caller, session_id, message)
+        headers = {"Idempotency-Replayed": "true"} if posted.is_replay else {}
+        return Response(shapes.posted_object(posted), status=202, headers=headers)
+
+
+class RegenerateEndpoint(MessagesEndpoint):
+    """Another answer to the last message."""
+
+    http_method_names = ["post"]
+
+    @extend_schema(
+        parameters=[IDEMPOTENCY],
+        request=shapes.TurnOptionsBody,
+        responses={202: shapes.PostedShape},
+    )
+    def post(self, request: Request, session_id: str) -> Response:
+        """Answer the last user message again; the older answer is kept, superseded."""
+        require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
+        message = message_of(
+            request.data, request.headers.get("Idempotency-Key"), has_content=False
+        )
+        return self._post(session_id, message)
+
+
+class TurnEndpoint(Endpoint):
+    """One turn."""
+
+    @extend_schema(responses=shapes.TurnShape)
+    def get(self, request: Request, session_id: str, turn_id: str) -> Response:
+        """Read a turn: status, text, usage, attempts, digest."""
+        turn = service.get_turn(self.principal.caller, session_id, turn_id)
+        return Response(shapes.turn_object(turn))
+
+
+class CancelEndpoint(Endpoint):
+    """Stopping a turn."""
+
+    @extend_schema(request=shapes.EmptyBody, responses={202: shapes.TurnShape})
+    def post(self, request: Request, session_id: str, turn_id: str) -> Response:
+        """Stop the turn; what was streamed is kept."""
+        read_body(shapes.EmptyBody, request)
+        turn = service.cancel_turn(self.principal.caller, session_id, turn_id)
+        return Response(shapes.turn_object(turn), status=202)
+
+
+class FeedbackEndpoint(Endpoint):
+    """What a reader thought of a reply."""
+
+    @extend_schema(request=shapes.FeedbackBody, responses=shapes.TurnShape)
+    def post(self, request: Request, session_id: str, turn_id: str) -> Response:
+        """Rate a turn."""
+        body = read_body(shapes.FeedbackBody, request)
+        turn = service.rate_turn(
+            self.principal.caller,
+            session_id,
+            turn_id,
+            body["rating"],
+            body.get("comment", ""),
+        )
+        return Response(shapes.turn_object(turn))
+
+
+class TicketEndpoint(Endpoint):
+    """Tickets for EventSource, which can set no header."""
+
+    @extend_schema(request=shapes.EmptyBody, responses={201: shapes.TicketShape})
+    def post(self, request: Request, session_id: str) -> Response:
+        """A ticket that opens this session's events for a minute."""
+        read_body(shapes.EmptyBody, request)
+        service.get_session(self.principal.caller, session_id)
+        ticket: dict[str, Any] = {
+            "ticket": issue_ticket(self.principal, session_id),
+            "expiresInS": TICKET_LIFE_S,
+        }
+        return Response(ticket, status=201)

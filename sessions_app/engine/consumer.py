@@ -1,0 +1,111 @@
+"""The Channels consumer that runs turns, and the wake-ups sent to it.
+
+The messages are only hints: the database decides which turn may run, so a message
+that is lost or comes twice does no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from channels.consumer import AsyncConsumer
+from channels.exceptions import ChannelFull
+from channels.layers import get_channel_layer
+
+from sessions_app.bus import get_bus
+from sessions_app.engine.host import TurnHost
+from sessions_app.providers.registry import adapter_for
+
+logger = logging.getLogger(__name__)
+
+TURNS = "lantern.turns"
+WORKERS = "lantern.workers"
+
+
+class TurnConsumer(AsyncConsumer):
+    """Never waits for a provider in a handler: each turn is a task of the host."""
+
+    def __init__(self, host: TurnHost) -> None:
+        self.host = host
+
+    async def turns_open(self, message: dict[str, Any]) -> None:
+        """The first message: take part in what is said to all workers."""
+        await self.channel_layer.group_add(WORKERS, self.channel_name)
+        await self.host.open()
+
+    async def turn_run(self, message: dict[str, Any]) -> None:
+        """A turn waits."""
+        self.host.begin(message["turn_id"])
+
+    async def turn_cancel(self, message: dict[str, Any]) -> None:
+        """A turn is to end now."""
+        self.host.cancel(message["turn_id"])
+
+
+class EngineTask:
+    """The engine of this process: a consumer in a task."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._host: TurnHost | None = None
+
+    def ensure_running(self) -> None:
+        """Start the engine on the running loop, unless it runs already."""
+        if self._task is None or self._task.done():
+            self._host = TurnHost(get_bus(), adapter_for, is_alone=True)
+            self._task = asyncio.get_running_loop().create_task(self._run(self._host))
+
+    async def stop(self, patience_s: float = 0.0) -> None:
+        """End the engine; running turns get some seconds to end by themselves."""
+        if self._host is not None:
+            await self._host.close(patience_s)
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._task = self._host = None
+
+    async def _run(self, host: TurnHost) -> None:
+        layer = get_channel_layer()
+        is_open = False
+
+        async def receive() -> dict[str, Any]:
+            nonlocal is_open
+            if not is_open:
+                is_open = True
+                return {"type": "turns.open"}
+            message: dict[str, Any] = await layer.receive(TURNS)
+            return message
+
+        async def send(message: dict[str, Any]) -> None:
+            raise RuntimeError("There is nobody to answer.")
+
+        consumer = TurnConsumer(host)
+        await consumer({"type": "channel", "channel": TURNS}, receive, send)
+
+
+engine = EngineTask()
+
+
+def wake_turn(turn_id: str) -> None:
+    """Tell one worker that a turn waits; for synchronous callers."""
+    async_to_sync(_send)(turn_id)
+
+
+def wake_cancel(turn_id: str) -> None:
+    """Tell all workers that a turn is to end; for synchronous callers."""
+    async_to_sync(_send_to_all)(turn_id)
+
+
+async def _send(turn_id: str) -> None:
+    try:
+        await get_channel_layer().send(TURNS, {"type": "turn.run", "turn_id": turn_id})
+    except ChannelFull:
+        logger.warning("The wake-up of turn %s is left to the sweeper.", turn_id)
+
+
+async def _send_to_all(turn_id: str) -> None:
+    message = {"type": "turn.cancel", "turn_id": turn_id}
+    await get_channel_layer().group_send(WORKERS, message)

@@ -1,0 +1,183 @@
+"""One round: the candidates of the route in turn, while nothing was shown."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from sessions_app.domain.errors import BadResponse, ProviderError, ProviderUnreachable
+from sessions_app.domain.parts import (
+    FinishPart,
+    Part,
+    ReasoningPart,
+    StopReason,
+    TextPart,
+    ToolCallReady,
+    UsagePart,
+)
+from sessions_app.domain.policy import may_fail_over
+from sessions_app.domain.prompt import CompletionRequest, PromptMessage, ToolSpec
+from sessions_app.domain.route import Candidate
+from sessions_app.engine.deadline import Deadline
+from sessions_app.engine.meter import AttemptMeter, Book
+from sessions_app.providers.base import ProviderAdapter
+
+logger = logging.getLogger(__name__)
+
+ShowText = Callable[[list[str]], Awaitable[None]]
+FindAdapter = Callable[[str], ProviderAdapter]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPlan:
+    """What one round asks, whoever answers it.
+
+    ``show`` None keeps the text back and asks for the whole answer at once;
+    ``may_be_empty`` accepts an end without a word.
+    """
+
+    turn_id: str
+    round_no: int
+    messages: Sequence[PromptMessage]
+    tools: Sequence[ToolSpec] = ()
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    show: ShowText | None = None
+    may_be_empty: bool = False
+
+    def request(self, candidate: Candidate) -> CompletionRequest:
+        """The request to one candidate, under a key that retries of it share."""
+        name = candidate.provider.name
+        step = f"{self.turn_id}/{self.round_no}/{name}/{candidate.model}"
+        return CompletionRequest(
+            model=candidate.model,
+            messages=self.messages,
+            idempotency_key=hashlib.sha256(step.encode()).hexdigest()[:40],
+            is_streaming=self.show is not None,
+            tools=self.tools,
+            max_output_tokens=self.max_output_tokens,
+            temperature=self.temperature,
+        )
+
+
+@dataclass(slots=True)
+class RoundReply:
+    """What came of a round."""
+
+    texts: list[str] = field(default_factory=list)
+    tool_calls: list[ToolCallReady] = field(default_factory=list)
+    stop_reason: StopReason = StopReason.UNKNOWN
+    deltas_sent: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+async def run_with_failover(
+    plan: RoundPlan,
+    candidates: Sequence[Candidate],
+    find_adapter: FindAdapter,
+    book: Book,
+) -> RoundReply:
+    """Ask the candidates in order; raises the last ProviderError if none answers."""
+    last_error: ProviderError | None = None
+    for candidate in candidates:
+        reply = RoundReply()
+        try:
+            await _attempt(plan, candidate, find_adapter, book, reply)
+        except ProviderError as error:
+            last_error = error
+            _report(candidate, error)
+            if not may_fail_over(error, reply.deltas_sent):
+                raise
+        else:
+            return reply
+    raise last_error or ProviderUnreachable("No model provider is set up.")
+
+
+async def _attempt(
+    plan: RoundPlan,
+    candidate: Candidate,
+    find_adapter: FindAdapter,
+    book: Book,
+    reply: RoundReply,
+) -> None:
+    config, request = candidate.provider, plan.request(candidate)
+    meter = AttemptMeter(candidate, request, plan.round_no)
+    deadline = Deadline(config.first_content_timeout_s, config.idle_timeout_s)
+    status, failure = "failed", None
+    try:
+        with deadline:
+            adapter = find_adapter(config.kind)
+            async with aclosing(adapter.stream(config, request)) as batches:
+                async for parts in batches:
+                    await _take(parts, plan, reply, meter, deadline)
+            if not plan.may_be_empty:
+                _require_content(reply)
+        status = "completed"
+    except ProviderError as error:
+        failure = error
+        raise
+    except asyncio.CancelledError:
+        status = "cancelled"
+        raise
+    finally:
+        book.add(meter.record(status, deadline.elapsed_ms(), failure))
+
+
+async def _take(
+    parts: list[Part],
+    plan: RoundPlan,
+    reply: RoundReply,
+    meter: AttemptMeter,
+    deadline: Deadline,
+) -> None:
+    texts: list[str] = []
+    for part in parts:
+        match part:
+            case TextPart(text):
+                meter.saw_text(text, deadline)
+                texts.append(text)
+            case ReasoningPart(text):
+                meter.saw_text(text, deadline)
+                deadline.touch()
+            case UsagePart():
+                meter.saw_usage(part)
+            case ToolCallReady():
+                reply.tool_calls.append(part)
+                deadline.touch()
+            case FinishPart(reason):
+                reply.stop_reason = reason
+    if texts:
+        deadline.touch()
+        if plan.show is not None:
+            # Counted first: once the log has been asked, a delta may be out.
+            reply.deltas_sent += len(texts)
+            await plan.show(texts)
+        reply.texts += texts
+
+
+def _require_content(reply: RoundReply) -> None:
+    """An end without a word is a failure, unless its reason explains it."""
+    if reply.texts or reply.tool_calls:
+        return
+    if reply.stop_reason not in (StopReason.LENGTH, StopReason.CONTENT_FILTER):
+        raise BadResponse("The model's answer was empty.")
+
+
+def _report(candidate: Candidate, error: ProviderError) -> None:
+    level = logging.ERROR if error.code == "provider_auth" else logging.WARNING
+    logger.log(
+        level,
+        "%s/%s failed: %s (status %s) %s",
+        candidate.provider.name,
+        candidate.model,
+        error.code,
+        error.status,
+        error.diagnosis,
+    )

@@ -1,0 +1,140 @@
+"""The turns of one process: claiming, leases, sweeping."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from django.db import DatabaseError
+
+from sessions_app.bus import Bus
+from sessions_app.conf import conf
+from sessions_app.domain import ids
+from sessions_app.engine.failover import FindAdapter
+from sessions_app.engine.sweeper import sweep
+from sessions_app.engine.turn import StopCause, TurnRun
+from sessions_app.store import turns as turn_store
+from sessions_app.store.db import in_thread
+
+logger = logging.getLogger(__name__)
+
+
+class TurnHost:
+    """Owns every task that runs a turn here, under one worker name.
+
+    With ``is_alone`` this process is the only one of its installation: turns that
+    run when it begins belong to nobody and are dealt with at once.
+    """
+
+    def __init__(self, bus: Bus, find_adapter: FindAdapter, *, is_alone: bool) -> None:
+        self._bus = bus
+        self._find_adapter = find_adapter
+        self._is_alone = is_alone
+        self.worker = ids.random_text(ids.LENGTH)
+        self._runs: dict[str, TurnRun] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_stopping = False
+
+    async def open(self) -> None:
+        """Deal with what an earlier process left, then begin the periodic work."""
+        if self._is_alone:
+            await self._sweep(self.worker)
+        self._spawn(self._renew_leases())
+        self._spawn(self._sweep_for_ever())
+
+    def begin(self, turn_id: str) -> None:
+        """Claim and run a turn, if it is to be had; returns at once."""
+        if not self._is_stopping and turn_id not in self._runs:
+            self._spawn(self._run(turn_id))
+
+    def cancel(self, turn_id: str) -> None:
+        """Stop a turn if it runs here; the database holds the wish for the others."""
+        if run := self._runs.get(turn_id):
+            run.stop(StopCause.CANCEL)
+
+    async def close(self, patience_s: float) -> None:
+        """Take no more turns; let the running ones end, then end the rest."""
+        self._is_stopping = True
+        deadline = time.monotonic() + patience_s
+        while self._runs and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
+        for run in list(self._runs.values()):
+            run.stop(StopCause.SHUTDOWN)
+        while self._runs and time.monotonic() < deadline + conf().give_up_s:
+            await asyncio.sleep(0.05)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, turn_id: str) -> None:
+        work = await in_thread(turn_store.claim, turn_id, self.worker)
+        if work is None:
+            return
+        run = TurnRun(work, self._bus, self._find_adapter)
+        self._runs[turn_id] = run
+        try:
+            await run.start()
+        finally:
+            del self._runs[turn_id]
+        following = await in_thread(turn_store.next_queued, work.session_id)
+        if following is not None:
+            self.begin(following)
+
+    async def _renew_leases(self) -> None:
+        """One UPDATE for all turns of the process; also finds wishes and losses."""
+        renewed_at = time.monotonic()
+        while True:
+            await asyncio.sleep(conf().renew_s)
+            mine = list(self._runs)
+            if not mine:
+                renewed_at = time.monotonic()
+                continue
+            try:
+                held = await in_thread(turn_store.renew, self.worker)
+            except DatabaseError:
+                logger.exception("The leases could not be renewed.")
+                if time.monotonic() - renewed_at > conf().give_up_s:
+                    self._stop_all(mine)
+                continue
+            renewed_at = time.monotonic()
+            for turn_id in mine:
+                self._heed(turn_id, held)
+
+    def _heed(self, turn_id: str, held: dict[str, bool]) -> None:
+        run = self._runs.get(turn_id)
+        if run is None:
+            return
+        if turn_id not in held:
+            run.stop(StopCause.CLAIM_LOST)
+        elif held[turn_id]:
+            run.stop(StopCause.CANCEL)
+
+    def _stop_all(self, turn_ids: list[str]) -> None:
+        for turn_id in turn_ids:
+            if run := self._runs.get(turn_id):
+                run.stop(StopCause.CLAIM_LOST)
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(conf().sweep_s)
+            await self._sweep(None)
+
+    async def _sweep(self, worker: str | None) -> None:
+        try:
+            for turn_id in await sweep(self._bus, worker):
+                self.begin(turn_id)
+        except DatabaseError:
+            logger.exception("Abandoned turns could not be looked for.")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            logger.error("A task of the turn host failed.", exc_info=error)

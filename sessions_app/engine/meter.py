@@ -1,0 +1,94 @@
+"""What an attempt used, and the book of a turn's attempts."""
+
+from __future__ import annotations
+
+from sessions_app.domain.errors import ProviderError
+from sessions_app.domain.outcome import AttemptRecord
+from sessions_app.domain.parts import UsagePart
+from sessions_app.domain.prompt import CompletionRequest, PromptMessage
+from sessions_app.domain.route import Candidate
+from sessions_app.domain.usage import Usage, add_usage, merge_usage, settle
+from sessions_app.engine.deadline import Deadline
+
+
+class AttemptMeter:
+    """Counts one request to one provider."""
+
+    def __init__(
+        self, candidate: Candidate, request: CompletionRequest, round_no: int
+    ) -> None:
+        self._candidate = candidate
+        self._request = request
+        self._round_no = round_no
+        self._reported = UsagePart()
+        self._reply_characters = 0
+        self._ttft_ms: int | None = None
+
+    def saw_usage(self, part: UsagePart) -> None:
+        """The provider reported counts."""
+        self._reported = merge_usage(self._reported, part)
+
+    def saw_text(self, text: str, deadline: Deadline) -> None:
+        """Text arrived, shown or hidden."""
+        self._reply_characters += len(text)
+        if self._ttft_ms is None:
+            self._ttft_ms = deadline.elapsed_ms()
+
+    def record(
+        self, status: str, duration_ms: int, error: ProviderError | None = None
+    ) -> AttemptRecord:
+        """The line for the book; ``status`` is completed, failed or cancelled."""
+        usage = Usage(cost_usd=None)
+        if status != "failed" or self._has_used_anything():
+            usage = settle(
+                self._reported,
+                prompt_characters=sum(map(_characters, self._request.messages)),
+                reply_characters=self._reply_characters,
+                is_complete=status == "completed",
+                price=self._candidate.price,
+            )
+        return AttemptRecord(
+            round_no=self._round_no,
+            provider=self._candidate.provider.name,
+            model=self._candidate.model,
+            status=status,
+            usage=usage,
+            duration_ms=duration_ms,
+            ttft_ms=self._ttft_ms,
+            error_code=error.code if error else "",
+            error_status=error.status if error else None,
+            diagnosis=error.diagnosis if error else "",
+        )
+
+    def _has_used_anything(self) -> bool:
+        return self._reply_characters > 0 or self._reported != UsagePart()
+
+
+class Book:
+    """The attempts of a turn: all of them, and those not stored yet."""
+
+    def __init__(self) -> None:
+        self._records: list[AttemptRecord] = []
+        self._stored = 0
+
+    def add(self, record: AttemptRecord) -> None:
+        self._records.append(record)
+
+    def take_unstored(self) -> tuple[AttemptRecord, ...]:
+        """The attempts since the last call, for storing."""
+        fresh = tuple(self._records[self._stored :])
+        self._stored = len(self._records)
+        return fresh
+
+    def total(self) -> Usage:
+        """The sum over all attempts that used anything."""
+        return add_usage(
+            record.usage
+            for record in self._records
+            if record.status != "failed" or record.usage.tokens_in
+        )
+
+
+def _characters(message: PromptMessage) -> int:
+    calls = sum(len(call.name) + len(str(call.arguments)) for call in message.tool_calls)
+    return len(message.content) + calls

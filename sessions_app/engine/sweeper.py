@@ -1,0 +1,43 @@
+"""Finding turns that nobody works on, so that none stays open for ever."""
+
+from __future__ import annotations
+
+import logging
+
+from sessions_app.bus import Bus
+from sessions_app.conf import conf
+from sessions_app.domain.announce import Announcement
+from sessions_app.domain.cursor import Cursor
+from sessions_app.store import abandoned
+from sessions_app.store.db import in_thread
+from sessions_app.wire.payload import Entry
+
+logger = logging.getLogger(__name__)
+
+SWEEPER_FENCE = 2**31
+"""Above any claim: after the sweeper's end, nothing of the turn may follow."""
+
+
+async def sweep(bus: Bus, worker: str | None) -> list[str]:
+    """End or requeue abandoned turns; gives the ids of turns that wait to be run.
+
+    ``worker`` is the name of the only process there is, at its boot; else None.
+    """
+    requeued, ended = await in_thread(abandoned.take_over, worker)
+    for ordinal, announcement in ended:
+        logger.warning("Turn %s was left by its process.", announcement.turn_id)
+        await _announce(bus, ordinal, announcement)
+    min_age_s = 0.0 if worker else conf().sweep_s
+    waiting = await in_thread(abandoned.waiting, min_age_s)
+    await in_thread(abandoned.forget_old_keys)
+    return [*requeued, *waiting]
+
+
+async def _announce(bus: Bus, ordinal: int, announcement: Announcement) -> None:
+    first_n = announcement.end.terminal_n
+    entries = [
+        Entry.of(Cursor(ordinal, n), event)
+        for n, event in enumerate(announcement.events(), first_n)
+    ]
+    await bus.log.append(announcement.session_id, SWEEPER_FENCE, entries)
+    await bus.bell.ring(announcement.session_id)

@@ -1,0 +1,211 @@
+"""One claimed turn, from its first event to its one end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from enum import StrEnum
+
+from django.db import DatabaseError
+
+from sessions_app.bus import Bus, StaleFence
+from sessions_app.conf import conf
+from sessions_app.domain.announce import Announcement
+from sessions_app.domain.errors import (
+    LanternError,
+    ProviderError,
+    ProviderTimeout,
+    StorageFailed,
+    WorkerShutdown,
+)
+from sessions_app.domain.events import MessageDelta, StatusRunning, TurnStarted
+from sessions_app.domain.outcome import TurnEnd
+from sessions_app.domain.parts import StopReason
+from sessions_app.domain.route import TurnWork
+from sessions_app.domain.states import TurnState
+from sessions_app.domain.text import digest_of
+from sessions_app.engine.failover import FindAdapter
+from sessions_app.engine.meter import Book
+from sessions_app.engine.publisher import Publisher
+from sessions_app.engine.rounds import ClaimLost, Reply, Rounds
+from sessions_app.store import turns as turn_store
+from sessions_app.store.db import in_thread
+from sessions_app.tools.registry import tools_named
+
+logger = logging.getLogger(__name__)
+
+COMMIT_PAUSES_S = (0.1, 0.5, 2.0)
+
+
+class StopCause(StrEnum):
+    """Why a running turn is stopped from outside."""
+
+    CANCEL = "cancel"
+    CLAIM_LOST = "claim_lost"
+    SHUTDOWN = "shutdown"
+
+
+class TurnRun:
+    """Runs one turn in a task of its own."""
+
+    def __init__(self, work: TurnWork, bus: Bus, find_adapter: FindAdapter) -> None:
+        self.work = work
+        self._publisher = Publisher(bus, work.session_id, work.ordinal, work.fence)
+        self._find_adapter = find_adapter
+        self._book = Book()
+        self._shown: list[str] = []
+        self._rounds: Rounds | None = None
+        self._stop_cause: StopCause | None = None
+        self._is_ending = False
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> asyncio.Task[None]:
+        """Begin; the task never raises."""
+        self._task = asyncio.create_task(self._run(), name=self.work.turn_id)
+        return self._task
+
+    def stop(self, cause: StopCause) -> None:
+        """End the turn early; once its end is being written, that end stands."""
+        if self._task is None or self._is_ending or self._stop_cause is not None:
+            return
+        self._stop_cause = cause
+        self._task.cancel()
+
+    async def _run(self) -> None:
+        try:
+            end = await self._end()
+            self._is_ending = True
+            if end is not None:
+                await self._commit_and_announce(end)
+        except StaleFence:
+            logger.warning("Turn %s is run by another process.", self.work.turn_id)
+        except Exception:
+            logger.exception("Turn %s could not be ended.", self.work.turn_id)
+
+    async def _end(self) -> TurnEnd | None:
+        """Run the rounds; every way out of them is one end, or None if not ours."""
+        try:
+            async with asyncio.timeout(conf().turn_timeout_s):
+                return self._completed(await self._reply())
+        except asyncio.CancelledError:
+            return await self._stopped()
+        except (ClaimLost, StaleFence):
+            return None
+        except TimeoutError:
+            return self._failed(ProviderTimeout("The answer took too long."), True)
+        except ProviderError as error:
+            return self._failed(error, error.retryable)
+        except DatabaseError:
+            logger.exception("Turn %s: the database failed.", self.work.turn_id)
+            return self._failed(StorageFailed(), True)
+        except Exception:
+            logger.exception("Turn %s failed.", self.work.turn_id)
+            return self._failed(LanternError(), True)
+
+    async def _reply(self) -> Reply:
+        work = self.work
+        await self._publisher.publish(
+            StatusRunning(work.session_id),
+            TurnStarted(work.session_id, work.turn_id, work.agent),
+        )
+        if work.is_cancelled:
+            return Reply("", StopReason.CANCELLED)
+        self._rounds = Rounds(
+            work=work,
+            publisher=self._publisher,
+            book=self._book,
+            find_adapter=self._find_adapter,
+            tools=tools_named(work.tools),
+            show=self._show,
+        )
+        return await self._rounds.run()
+
+    async def _show(self, texts: list[str]) -> None:
+        """Publish text as it comes; that there is any is committed first."""
+        work, seq = self.work, len(self._shown)
+        if not seq and not await in_thread(
+            turn_store.mark_first_delta, work.turn_id, work.fence
+        ):
+            raise ClaimLost
+        self._shown += texts
+        await self._publisher.publish(
+            *(
+                MessageDelta(work.session_id, work.turn_id, number, text)
+                for number, text in enumerate(texts, seq + 1)
+            )
+        )
+
+    def _completed(self, reply: Reply) -> TurnEnd:
+        is_cancelled = reply.stop_reason is StopReason.CANCELLED
+        return TurnEnd(
+            state=TurnState.CANCELLED if is_cancelled else TurnState.COMPLETED,
+            terminal_n=self._publisher.next_n,
+            usage=self._book.total(),
+            text=reply.text,
+            stop_reason=reply.stop_reason,
+            digest=digest_of(reply.text),
+            has_deltas=bool(self._shown),
+            attempts=self._book.take_unstored(),
+        )
+
+    def _failed(self, error: LanternError, retryable: bool) -> TurnEnd:
+        return TurnEnd(
+            state=TurnState.FAILED,
+            terminal_n=self._publisher.next_n,
+            usage=self._book.total(),
+            error_code=error.code,
+            error=error.message,
+            error_retryable=retryable,
+            has_deltas=bool(self._shown),
+            attempts=self._book.take_unstored(),
+        )
+
+    async def _stopped(self) -> TurnEnd | None:
+        assert self._task is not None
+        self._task.uncancel()
+        if self._stop_cause is StopCause.CANCEL:
+            return self._completed(Reply("".join(self._shown), StopReason.CANCELLED))
+        if self._stop_cause is StopCause.CLAIM_LOST:
+            return None
+        if not self._shown and not self._has_started_tool():
+            # Nothing happened yet that a second run would repeat.
+            await in_thread(
+                turn_store.release, self.work.turn_id, self.work.fence
+            )
+            return None
+        return self._failed(WorkerShutdown(), True)
+
+    def _has_started_tool(self) -> bool:
+        return self._rounds is not None and self._rounds.has_started_tool
+
+    async def _commit_and_announce(self, end: TurnEnd) -> None:
+        """Commit first: what clients are told is already in the database."""
+        committed = await self._commit(end)
+        if committed is None:
+            return
+        work = self.work
+        announcement = Announcement(
+            work.session_id, work.turn_id, committed, work.canned_reply
+        )
+        await self._publisher.publish(*announcement.events())
+
+    async def _commit(self, end: TurnEnd) -> TurnEnd | None:
+        """Store the end, or that it could not be stored; None if the claim is lost.
+
+        If not even that is possible, the lease runs out and the sweeper ends the turn.
+        """
+        work = self.work
+        for pause_s in COMMIT_PAUSES_S:
+            try:
+                return await self._store(end)
+            except DatabaseError:
+                logger.exception("Turn %s: its end was not stored.", work.turn_id)
+                await asyncio.sleep(pause_s)
+        failure = self._failed(StorageFailed(), True)
+        return await self._store(replace(failure, attempts=end.attempts))
+
+    async def _store(self, end: TurnEnd) -> TurnEnd | None:
+        work = self.work
+        is_held = await in_thread(turn_store.finish, work.turn_id, work.fence, end)
+        return end if is_held else None

@@ -1,0 +1,26 @@
+"""What is stored; only ``store`` and the admin touch it."""
+
+from __future__ import annotations
+
+from sessions_app.models.agent import Agent
+from sessions_app.models.api_key import ApiKey
+from sessions_app.models.attempt import Attempt
+from sessions_app.models.idempotency import Idempotency
+from sessions_app.models.message import Message
+from sessions_app.models.provider import Price, Provider
+from sessions_app.models.session import Session
+from sessions_app.models.tool_call import ToolCall
+from sessions_app.models.turn import Turn
+
+__all__ = [
+    "Agent",
+    "ApiKey",
+    "Attempt",
+    "Idempotency",
+    "Message",
+    "Price",
+    "Provider",
+    "Session",
+    "ToolCall",
+    "Turn",
+]

@@ -1,0 +1,42 @@
+"""Agents: a prompt, a route of models, and tools, under one slug."""
+
+from __future__ import annotations
+
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+
+class Agent(models.Model):
+    """What answers a session."""
+
+    slug = models.SlugField(max_length=100, unique=True)
+    is_default = models.BooleanField(default=False)
+    is_enabled = models.BooleanField(default=True)
+    system_prompt = models.TextField(blank=True, default="")
+    route = models.JSONField(
+        default=list, help_text='Candidates in order, such as ["primary/gpt-x"].'
+    )
+    tools = models.JSONField(default=list, blank=True, help_text="Names of tools.")
+    canned_reply = models.TextField(
+        blank=True,
+        default="Give me a second, please.",
+        help_text="Sent when every provider failed before the first word.",
+    )
+    max_output_tokens = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    temperature = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["slug"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["is_default"],
+                condition=Q(is_default=True),
+                name="one_default_agent",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.slug

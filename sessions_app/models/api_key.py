@@ -1,0 +1,47 @@
+"""Keys of servers, stored hashed."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.db import models
+
+KEY_PREFIX = "lk_"
+ALL_AGENTS = "*"
+ALL_SESSIONS_SCOPE = "sessions.all"
+
+
+def hash_key(key: str) -> str:
+    """How a key is stored; keys are random, so a plain hash is enough."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def default_agents() -> list[str]:
+    return [ALL_AGENTS]
+
+
+def default_scopes() -> list[str]:
+    return ["sessions", "completions"]
+
+
+class ApiKey(models.Model):
+    """May do what its scopes and agents allow."""
+
+    name = models.CharField(max_length=100, unique=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=16, editable=False, default="")
+    agents = models.JSONField(default=default_agents)
+    scopes = models.JSONField(default=default_scopes)
+    is_enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_key(self, key: str) -> None:
+        """Keep the hash and a hint of the key, never the key."""
+        self.digest = hash_key(key)
+        self.hint = f"{key[:6]}…{key[-2:]}"

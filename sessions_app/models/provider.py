@@ -1,0 +1,64 @@
+"""Accounts at model providers, and what their models cost."""
+
+from __future__ import annotations
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+from sessions_app.models.secret import EncryptedTextField
+
+
+class Provider(models.Model):
+    """A configured account; ``kind`` picks the adapter."""
+
+    name = models.SlugField(max_length=64, unique=True)
+    kind = models.CharField(max_length=32, default="openai")
+    base_url = models.CharField(max_length=500, blank=True, default="")
+    api_key = EncryptedTextField(blank=True, default="")
+    allow_private = models.BooleanField(
+        default=False, help_text="The address may be a private one (a local model)."
+    )
+    is_enabled = models.BooleanField(default=True)
+    connect_timeout_s = models.FloatField(
+        default=5.0, validators=[MinValueValidator(0.01)]
+    )
+    first_content_timeout_s = models.FloatField(
+        default=30.0, validators=[MinValueValidator(0.01)]
+    )
+    idle_timeout_s = models.FloatField(
+        default=30.0, validators=[MinValueValidator(0.01)]
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Price(models.Model):
+    """USD per million tokens of the models that the glob matches."""
+
+    provider = models.ForeignKey(
+        Provider, on_delete=models.CASCADE, related_name="prices"
+    )
+    model = models.CharField(max_length=200, help_text="A glob such as gpt-*.")
+    input = models.DecimalField(max_digits=18, decimal_places=8)
+    output = models.DecimalField(max_digits=18, decimal_places=8)
+    cached_input = models.DecimalField(
+        max_digits=18, decimal_places=8, null=True, blank=True
+    )
+    cache_write = models.DecimalField(
+        max_digits=18, decimal_places=8, null=True, blank=True
+    )
+
+    class Meta:
+        ordering = ["provider__name", "model"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "model"], name="one_price_per_glob"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}"

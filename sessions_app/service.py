@@ -1,0 +1,193 @@
+"""The one door to sessions: what REST, sockets, widget and dashboard all call.
+
+The functions are synchronous; ``store.db.in_thread`` calls them from the event loop.
+A ``Caller`` says who asks; what it may not see is not found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from sessions_app.conf import conf
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.errors import BadRequest, NotAllowed
+from sessions_app.domain.route import split_route_entry
+from sessions_app.domain.states import OnBusy, SessionStatus
+from sessions_app.engine.consumer import wake_cancel, wake_turn
+from sessions_app.models import Message, Session, Turn
+from sessions_app.store import catalog, messages, posting, replay, sessions, turns
+from sessions_app.store.posting import PostedTurn, TurnDraft
+from sessions_app.store.sessions import SessionFilter
+
+DELETE_PATIENCE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: ``name`` owns what it makes, ``scope`` is what it may see.
+
+    ``agents`` None means every agent; ``agent`` is the one it is bound to.
+    """
+
+    name: str
+    scope: SessionFilter
+    agents: frozenset[str] | None = None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to post; ``content`` None asks for the last answer again."""
+
+    content: str | None
+    on_busy: OnBusy = OnBusy.QUEUE
+    allow_failover: bool = True
+    idempotency_key: str = ""
+
+    def digest(self) -> str:
+        """What tells two bodies under one Idempotency-Key apart."""
+        body = (self.content, self.on_busy, self.allow_failover)
+        return hashlib.sha256(msgspec.json.encode(body)).hexdigest()
+
+
+def create_session(
+    caller: Caller, agent: str | None, fields: dict[str, Any], route: str = ""
+) -> Session:
+    """A new session of the caller; ``route`` is ``provider/model`` to use instead."""
+    slug = caller.agent or agent
+    chosen = catalog.agent_for(slug)
+    if slug is None and not _may_use(caller, chosen.slug):
+        chosen = catalog.first_agent_of(caller.agents or frozenset())
+    if not _may_use(caller, chosen.slug):
+        raise NotAllowed("This credential may not use that agent.", param="agent")
+    if route:
+        split_route_entry(route)
+        fields = {**fields, "route": [route]}
+    return sessions.create(chosen, caller.name, fields)
+
+
+def _may_use(caller: Caller, slug: str) -> bool:
+    return caller.agents is None or slug in caller.agents
+
+
+def get_session(caller: Caller, session_id: str) -> Session:
+    """The session, or NotFound."""
+    return sessions.find(caller.scope, session_id)
+
+
+def list_sessions(
+    caller: Caller,
+    *,
+    limit: int,
+    after: str | None,
+    agent: str | None,
+    status: SessionStatus | None,
+    user: str | None,
+) -> list[Session]:
+    """Up to ``limit`` sessions, newest first, and one more if there is one."""
+    return sessions.page(
+        caller.scope, limit=limit, after=after, agent=agent, status=status, user=user
+    )
+
+
+def update_session(
+    caller: Caller, session_id: str, changes: dict[str, Any]
+) -> Session:
+    """Change title or metadata."""
+    session = sessions.find(caller.scope, session_id)
+    if changes:
+        sessions.update(session, changes)
+    return session
+
+
+def close_session(caller: Caller, session_id: str) -> None:
+    """Cancel what is open and take no more messages; the transcript stays."""
+    sessions.find(caller.scope, session_id)
+    for turn_id in sessions.close(session_id):
+        wake_cancel(turn_id)
+
+
+def delete_session(caller: Caller, session_id: str) -> None:
+    """End what runs, then remove the session and everything below it."""
+    close_session(caller, session_id)
+    give_up_at = time.monotonic() + DELETE_PATIENCE_S
+    while sessions.has_open_turns(session_id) and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    sessions.delete(session_id)
+
+
+def post_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
+    """Accept a message: when this returns, its turn will end exactly once."""
+    sessions.find(caller.scope, session_id)
+    content = message.content
+    if content is not None:
+        if not content.strip():
+            raise BadRequest("The message is empty.", param="content")
+        if len(content) > conf().max_message_characters:
+            raise BadRequest(
+                f"A message has at most {conf().max_message_characters} characters.",
+                param="content",
+            )
+    posted = posting.post(
+        TurnDraft(
+            session_id=session_id,
+            caller=caller.name,
+            content=content,
+            on_busy=message.on_busy,
+            allow_failover=message.allow_failover,
+            idempotency_key=message.idempotency_key,
+            body_digest=message.digest(),
+        )
+    )
+    if not posted.is_replay:
+        if posted.interrupted:
+            wake_cancel(posted.interrupted)
+        wake_turn(posted.turn_id)
+    return posted
+
+
+def read_transcript(
+    caller: Caller, session_id: str, *, limit: int, after: str | None
+) -> list[Message]:
+    """Up to ``limit`` messages, oldest first, and one more if there is one."""
+    sessions.find(caller.scope, session_id)
+    return messages.page(session_id, limit=limit, after=after)
+
+
+def get_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
+    """One turn with its attempts."""
+    sessions.find(caller.scope, session_id)
+    return turns.detail(session_id, turn_id)
+
+
+def cancel_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
+    """Ask a turn to end; harmless if it has ended."""
+    sessions.find(caller.scope, session_id)
+    if turns.request_cancel(session_id, turn_id):
+        wake_cancel(turn_id)
+    return turns.detail(session_id, turn_id)
+
+
+def rate_turn(
+    caller: Caller, session_id: str, turn_id: str, rating: str, comment: str
+) -> Turn:
+    """Keep feedback on a turn."""
+    turn = get_turn(caller, session_id, turn_id)
+    turns.rate(turn, rating, comment)
+    return turn
+
+
+def find_start(caller: Caller, session_id: str, cursor: Cursor | None) -> Cursor:
+    """Where a reader of the events begins; NotFound if it may not read them."""
+    sessions.find(caller.scope, session_id)
+    return replay.start_cursor(session_id) if cursor is None else cursor
+
+
+def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
+    """Refuse a cursor that never existed with BadCursor."""
+    replay.check_cursor(session_id, cursor, logged_n)

@@ -1,0 +1,35 @@
+"""Running a store function from the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import ParamSpec, TypeVar
+
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
+
+from sessions_app.conf import conf
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    # The number of connections is the number of threads, whatever waits or streams.
+    return ThreadPoolExecutor(conf().database_threads, thread_name_prefix="store")
+
+
+async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a blocking function on one of the store's threads."""
+
+    def call() -> R:
+        close_old_connections()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await sync_to_async(call, thread_sensitive=False, executor=_threads())()

@@ -1,0 +1,41 @@
+"""The transcript."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+
+from sessions_app.domain.errors import BadRequest
+from sessions_app.domain.prompt import PromptMessage
+from sessions_app.domain.transcript import StoredMessage, build_prompt
+from sessions_app.models import Message, Session, Turn
+
+
+def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
+    """Oldest first, ``limit`` and one more."""
+    messages = Message.objects.filter(session=session_id)
+    if after is not None:
+        last = messages.filter(pk=after).first()
+        if last is None:
+            raise BadRequest("There is no such message.", param="after")
+        messages = messages.filter(
+            Q(ordinal__gt=last.ordinal)
+            | Q(ordinal=last.ordinal, position__gt=last.position)
+        )
+    return list(messages.order_by("ordinal", "position")[: limit + 1])
+
+
+def prompt_of(session: Session, turn: Turn) -> list[PromptMessage]:
+    """What the model is told: the conversation up to the message it answers."""
+    question = turn.user_message
+    last_ordinal = turn.ordinal if question is None else question.ordinal
+    rows = (
+        Message.objects.filter(session=session, is_superseded=False)
+        .filter(Q(ordinal__lt=last_ordinal) | Q(ordinal=last_ordinal, position=0))
+        .order_by("ordinal", "position")
+        .values_list("role", "content")
+    )
+    stored = [StoredMessage(role, content) for role, content in rows]  # type: ignore[arg-type]
+    system_prompt = "\n\n".join(
+        text for text in (session.agent.system_prompt, session.system_prompt) if text
+    )
+    return build_prompt(system_prompt, stored)

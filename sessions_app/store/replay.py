@@ -1,0 +1,103 @@
+"""Where a reader begins, and what it is told of turns whose log is gone."""
+
+from __future__ import annotations
+
+from sessions_app.domain.announce import Announcement
+from sessions_app.domain.cursor import START, Cursor
+from sessions_app.domain.errors import BadCursor
+from sessions_app.domain.events import TerminalEvent
+from sessions_app.domain.outcome import TurnEnd
+from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
+from sessions_app.domain.usage import Usage
+from sessions_app.models import Turn
+
+END_OF_TURN = 2**62
+UNLOGGED_N = 2
+"""A turn that has not reached the log may have shown its two opening events
+before its process died; run again, it shows the same two."""
+
+
+def start_cursor(session_id: str) -> Cursor:
+    """The beginning of the running turn, else now."""
+    turns = Turn.objects.filter(session=session_id)
+    active = turns.filter(state__in=ACTIVE_STATES).first()
+    if active is not None:
+        return Cursor(active.ordinal, 0)
+    ended = turns.exclude(state__in=OPEN_STATES).order_by("-ordinal").first()
+    return START if ended is None else Cursor(ended.ordinal, END_OF_TURN)
+
+
+def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
+    """Refuse a cursor that never existed; ``logged_n`` is the log's head there."""
+    if cursor == START:
+        return
+    turn = Turn.objects.filter(session=session_id, ordinal=cursor.turn).first()
+    if turn is None:
+        raise BadCursor()
+    last_n = max(logged_n, UNLOGGED_N)
+    if turn.terminal_n is not None:
+        last_n = turn.terminal_n + 2
+    if cursor.n > last_n:
+        raise BadCursor()
+
+
+def ended_turns(
+    session_id: str, after: Cursor, up_to: int | None
+) -> tuple[list[tuple[Cursor, TerminalEvent]], int]:
+    """The ends after a cursor, in order, and the ordinal of the last ended turn.
+
+    ``up_to`` is the last ordinal of interest; None means all.
+    """
+    turns = Turn.objects.filter(session=session_id, ordinal__gte=after.turn)
+    turns = turns.exclude(terminal_n=None).order_by("ordinal")
+    if up_to is not None:
+        turns = turns.filter(ordinal__lte=up_to)
+    ends = [
+        (Cursor(turn.ordinal, turn.terminal_n or 0), turn)
+        for turn in turns.prefetch_related("messages")
+    ]
+    last_ended = ends[-1][0].turn if ends else after.turn - 1
+    if up_to is not None:
+        last_ended = max(last_ended, up_to)
+    return [(end, terminal_of(turn)) for end, turn in ends if end > after], last_ended
+
+
+def end_of(turn: Turn) -> TurnEnd:
+    """The stored end of a turn."""
+    text = None
+    if turn.state != TurnState.FAILED:
+        text = reply_text(turn)
+    return TurnEnd(
+        state=TurnState(turn.state),
+        terminal_n=turn.terminal_n or 0,
+        usage=usage_of(turn),
+        text=text,
+        stop_reason=turn.stop_reason,
+        digest=turn.digest,
+        error_code=turn.error_code,
+        error=turn.error,
+        error_retryable=turn.error_retryable,
+        has_deltas=turn.has_deltas,
+    )
+
+
+def terminal_of(turn: Turn) -> TerminalEvent:
+    """The terminal event of an ended turn."""
+    return Announcement(turn.session_id, turn.pk, end_of(turn)).terminal()
+
+
+def reply_text(turn: Turn) -> str:
+    """The stored reply, empty if there is none."""
+    return next((m.content for m in turn.messages.all() if m.position == 1), "")
+
+
+def usage_of(turn: Turn) -> Usage:
+    """The turn's usage over all its rounds."""
+    return Usage(
+        tokens_in=turn.tokens_in,
+        tokens_out=turn.tokens_out,
+        cached_tokens_in=turn.cached_tokens_in,
+        reasoning_tokens=turn.reasoning_tokens,
+        cost_usd=turn.cost_usd,
+        is_estimated=turn.is_estimated,
+    )

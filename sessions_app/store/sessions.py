@@ -1,0 +1,116 @@
+"""Sessions: make, find, list, change, delete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+
+from sessions_app.domain.errors import BadRequest, NotFound
+from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
+from sessions_app.models import Agent, Session, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions a caller may see: its own, or those of some agents.
+
+    ``owner`` None means every owner; ``agents`` None means every agent.
+    """
+
+    owner: str | None = None
+    agents: frozenset[str] | None = None
+
+
+def visible(scope: SessionFilter) -> QuerySet[Session]:
+    """The sessions inside the scope, their status read off their turns."""
+    active = Turn.objects.filter(session=OuterRef("pk"), state__in=ACTIVE_STATES)
+    # A queued turn is about to run: its session is busy for any reader.
+    waiting = Turn.objects.filter(session=OuterRef("pk"), state="queued")
+    sessions = Session.objects.select_related("agent").annotate(
+        active_state=Subquery(active.values("state")[:1]), has_queued=Exists(waiting)
+    )
+    if scope.owner is not None:
+        sessions = sessions.filter(owner=scope.owner)
+    if scope.agents is not None:
+        sessions = sessions.filter(agent__slug__in=scope.agents)
+    return sessions
+
+
+def find(scope: SessionFilter, session_id: str) -> Session:
+    """The session, or NotFound: foreign and unknown ids look alike."""
+    session = visible(scope).filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("There is no such session.")
+    return session
+
+
+def create(agent: Agent, owner: str, fields: dict[str, Any]) -> Session:
+    """A new session; ``fields`` are the model's own names."""
+    return Session.objects.create(agent=agent, owner=owner, **fields)
+
+
+def page(
+    scope: SessionFilter,
+    *,
+    limit: int,
+    after: str | None,
+    agent: str | None,
+    status: SessionStatus | None,
+    user: str | None,
+) -> list[Session]:
+    """Newest first, ``limit`` and one more, so that the caller sees if there is one."""
+    sessions = visible(scope)
+    if agent is not None:
+        sessions = sessions.filter(agent__slug=agent)
+    if user is not None:
+        sessions = sessions.filter(user=user)
+    if status is not None:
+        sessions = sessions.filter(_status_filter(status))
+    if after is not None:
+        last = visible(scope).filter(pk=after).first()
+        if last is None:
+            raise BadRequest("There is no such session.", param="after")
+        sessions = sessions.filter(
+            Q(created_at__lt=last.created_at)
+            | Q(created_at=last.created_at, id__lt=last.id)
+        )
+    return list(sessions[: limit + 1])
+
+
+def _status_filter(status: SessionStatus) -> Q:
+    if status is SessionStatus.CLOSED:
+        return Q(is_closed=True)
+    if status is SessionStatus.RUNNING:
+        return Q(is_closed=False) & (
+            Q(active_state="running") | Q(active_state=None, has_queued=True)
+        )
+    if status is SessionStatus.AWAITING_TOOLS:
+        return Q(is_closed=False, active_state="awaiting_tools")
+    return Q(is_closed=False, active_state=None, has_queued=False)
+
+
+def update(session: Session, changes: dict[str, Any]) -> None:
+    """Store the changed fields."""
+    for name, value in changes.items():
+        setattr(session, name, value)
+    session.save(update_fields=[*changes, "updated_at"])
+
+
+def close(session_id: str) -> list[str]:
+    """Take no more messages, cancel what is open; the ids of the open turns."""
+    Session.objects.filter(pk=session_id).update(is_closed=True)
+    turns = Turn.objects.filter(session=session_id, state__in=OPEN_STATES)
+    turns.update(cancel_requested=True)
+    return list(turns.values_list("pk", flat=True))
+
+
+def has_open_turns(session_id: str) -> bool:
+    """Whether any turn of the session is still to end."""
+    return Turn.objects.filter(session=session_id, state__in=OPEN_STATES).exists()
+
+
+def delete(session_id: str) -> None:
+    """Remove the session and everything below it."""
+    Session.objects.filter(pk=session_id).delete()

@@ -1,0 +1,218 @@
+"""The life of a turn: claim, lease, marks on the way, and its one end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef
+from django.db.models.functions import Now
+
+from sessions_app.conf import conf
+from sessions_app.domain.errors import NotFound
+from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord, TurnEnd
+from sessions_app.domain.route import TurnWork
+from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
+from sessions_app.models import Attempt, Message, ToolCall, Turn
+from sessions_app.store.catalog import candidates_of
+from sessions_app.store.messages import prompt_of
+
+
+def claim(turn_id: str, worker: str) -> TurnWork | None:
+    """Take a queued turn whose session is free; None if it is not to be had."""
+    earlier = Turn.objects.filter(
+        session=OuterRef("session"),
+        ordinal__lt=OuterRef("ordinal"),
+        state__in=OPEN_STATES,
+    )
+    try:
+        with transaction.atomic():
+            claimed = (
+                Turn.objects.filter(~Exists(earlier), pk=turn_id, state=TurnState.QUEUED)
+                .update(
+                    state=TurnState.RUNNING,
+                    fence=F("fence") + 1,
+                    worker=worker,
+                    lease_until=Now() + timedelta(seconds=conf().lease_s),
+                    started_at=Now(),
+                )
+            )
+            return _work_of(turn_id) if claimed else None
+    except IntegrityError:  # another turn of the session was claimed meanwhile
+        return None
+
+
+def _work_of(turn_id: str) -> TurnWork:
+    turn = Turn.objects.select_related("session__agent", "user_message").get(pk=turn_id)
+    session, agent = turn.session, turn.session.agent
+    candidates = candidates_of(session.route or agent.route)
+    return TurnWork(
+        turn_id=turn.pk,
+        session_id=session.pk,
+        ordinal=turn.ordinal,
+        fence=turn.fence,
+        agent=agent.slug,
+        candidates=candidates if turn.allow_failover else candidates[:1],
+        prompt=tuple(prompt_of(session, turn)),
+        tools=tuple(agent.tools),
+        canned_reply=agent.canned_reply,
+        max_output_tokens=agent.max_output_tokens,
+        temperature=agent.temperature,
+        is_cancelled=turn.cancel_requested,
+    )
+
+
+def renew(worker: str) -> dict[str, bool]:
+    """Extend the leases of a process; its turns by id, True if to be cancelled."""
+    mine = Turn.objects.filter(worker=worker, state__in=ACTIVE_STATES)
+    mine.update(lease_until=Now() + timedelta(seconds=conf().lease_s))
+    return dict(mine.values_list("pk", "cancel_requested"))
+
+
+def mark_first_delta(turn_id: str, fence: int) -> bool:
+    """Commit that text is about to go out; False if the claim was lost."""
+    return bool(_held(turn_id, fence).update(has_deltas=True))
+
+
+@transaction.atomic
+def start_tools(
+    turn_id: str,
+    fence: int,
+    calls: Iterable[ToolCallRecord],
+    attempts: Iterable[AttemptRecord],
+) -> bool:
+    """Commit that tools are about to run, so that none runs twice."""
+    if not _held(turn_id, fence).update(has_started_tool=True):
+        return False
+    _book(turn_id, attempts)
+    ToolCall.objects.bulk_create(_row(turn_id, call) for call in calls)
+    return True
+
+
+def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
+    """Store what came of the calls."""
+    for call in calls:
+        ToolCall.objects.filter(
+            turn=turn_id, round=call.round_no, position=call.position
+        ).update(
+            status=call.status,
+            result=call.result,
+            error=call.error,
+            duration_ms=call.duration_ms,
+        )
+
+
+@transaction.atomic
+def finish(turn_id: str, fence: int, end: TurnEnd) -> bool:
+    """Commit the one end of a turn; False if the claim was lost."""
+    usage = end.usage
+    ended = _held(turn_id, fence).update(
+        state=end.state,
+        terminal_n=end.terminal_n,
+        has_deltas=end.has_deltas,
+        stop_reason=end.stop_reason,
+        digest=end.digest,
+        error_code=end.error_code,
+        error=end.error,
+        error_retryable=end.error_retryable,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        cached_tokens_in=usage.cached_tokens_in,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_usd=usage.cost_usd,
+        is_estimated=usage.is_estimated,
+        ended_at=Now(),
+        lease_until=None,
+    )
+    if not ended:
+        return False
+    _book(turn_id, end.attempts)
+    if end.text:
+        _store_reply(turn_id, end.text)
+    return True
+
+
+def _store_reply(turn_id: str, text: str) -> None:
+    turn = Turn.objects.get(pk=turn_id)
+    Message.objects.create(
+        session_id=turn.session_id,
+        turn=turn,
+        ordinal=turn.ordinal,
+        position=1,
+        role="assistant",
+        content=text,
+    )
+    if turn.supersedes_id:
+        Message.objects.filter(pk=turn.supersedes_id).update(is_superseded=True)
+
+
+def release(turn_id: str, fence: int) -> bool:
+    """Put a turn back in the queue that its process could not bring to an end."""
+    return bool(
+        _held(turn_id, fence).update(state=TurnState.QUEUED, worker="", lease_until=None)
+    )
+
+
+def next_queued(session_id: str) -> str | None:
+    """The turn whose time has come."""
+    turns = Turn.objects.filter(session=session_id, state=TurnState.QUEUED)
+    return turns.order_by("ordinal").values_list("pk", flat=True).first()
+
+
+def request_cancel(session_id: str, turn_id: str) -> bool:
+    """Ask for the end of a turn; False if it has ended already."""
+    turns = Turn.objects.filter(session=session_id, pk=turn_id)
+    if turns.filter(state__in=OPEN_STATES).update(cancel_requested=True):
+        return True
+    if not turns.exists():
+        raise NotFound("There is no such turn.")
+    return False
+
+
+def detail(session_id: str, turn_id: str) -> Turn:
+    """The turn with attempts, tool calls and messages; NotFound if not here."""
+    turn = (
+        Turn.objects.filter(session=session_id, pk=turn_id)
+        .prefetch_related("attempts", "tool_calls", "messages")
+        .first()
+    )
+    if turn is None:
+        raise NotFound("There is no such turn.")
+    return turn
+
+
+def rate(turn: Turn, rating: str, comment: str) -> None:
+    """Keep what the reader thought of the reply."""
+    turn.rating, turn.rating_comment = rating, comment
+    turn.save(update_fields=["rating", "rating_comment"])
+
+
+def _held(turn_id: str, fence: int) -> Any:
+    return Turn.objects.filter(pk=turn_id, fence=fence, state__in=ACTIVE_STATES)
+
+
+def _book(turn_id: str, attempts: Iterable[AttemptRecord]) -> None:
+    records = list(attempts)
+    if not records:
+        return
+    number = Attempt.objects.filter(turn=turn_id).count()
+    Attempt.objects.bulk_create(
+        _attempt_row(turn_id, number + place, record)
+        for place, record in enumerate(records, start=1)
+    )
+
+
+def _attempt_row(turn_id: str, number: int, record: AttemptRecord) -> Attempt:
+    fields = asdict(record)
+    usage = fields.pop("usage")
+    fields["round"] = fields.pop("round_no")
+    return Attempt(turn_id=turn_id, number=number, **fields, **usage)
+
+
+def _row(turn_id: str, call: ToolCallRecord) -> ToolCall:
+    fields = asdict(call)
+    fields["round"] = fields.pop("round_no")
+    return ToolCall(turn_id=turn_id, **fields)

@@ -1,0 +1,19 @@
+"""The embed."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class WidgetConfig(AppConfig):
+    """Widget installations, their visitors and the script they load."""
+
+    name = "widget"
+    verbose_name = "Widget"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from sessions_app.edge.auth import register_credential
+        from widget.tokens import VISITOR_PREFIX, visitor_by_name, visitor_principal
+
+        register_credential(VISITOR_PREFIX, visitor_principal, visitor_by_name)

@@ -1,0 +1,95 @@
+"""Visitor tokens: one browser, one visitor, one embed."""
+
+from __future__ import annotations
+
+import hmac
+from hashlib import sha256
+
+from django.core import signing
+
+from sessions_app.conf import conf
+from sessions_app.domain import ids
+from sessions_app.domain.errors import BadRequest, ForbiddenOrigin, Unauthorized
+from sessions_app.edge.auth import Principal
+from sessions_app.service import Caller
+from sessions_app.store.sessions import SessionFilter
+from widget.models import Embed
+from widget.origins import is_origin_listed
+
+VISITOR_PREFIX = "lv_"
+RENEWABLE_S = 30 * 24 * 3600
+_SALT = "lantern.visitor"
+
+
+def issue(embed: Embed, visitor_id: str) -> str:
+    """A token for a visitor of this embed."""
+    claim = {"e": embed.key, "v": visitor_id}
+    return VISITOR_PREFIX + signing.dumps(claim, salt=_SALT, compress=True)
+
+
+def renewed_visitor(embed: Embed, token: str) -> str | None:
+    """The visitor of an older token of this embed; None if it is no good any more."""
+    try:
+        key, visitor_id = _read(token, RENEWABLE_S)
+    except Unauthorized:
+        return None
+    return visitor_id if key == embed.key else None
+
+
+def new_visitor_id() -> str:
+    """A visitor that nobody knows yet."""
+    return ids.random_text(ids.LENGTH)
+
+
+def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
+    """The visitor id of a user that the host vouches for by HMAC-SHA256."""
+    if not embed.secret:
+        raise BadRequest("This embed has no secret to verify with.", param="identity")
+    expected = hmac.new(embed.secret.encode(), user_id.encode(), sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), digest.lower().encode()):
+        raise Unauthorized("The identity's hash is wrong.")
+    return "user." + sha256(user_id.encode()).hexdigest()[:32]
+
+
+def visitor_principal(token: str, origin: str | None) -> Principal:
+    """Authenticate a visitor token for the edge."""
+    key, visitor_id = _read(token, conf().visitor_token_s)
+    principal, embed = _principal(key, visitor_id)
+    if origin is not None and not is_origin_listed(origin, embed.origins):
+        raise ForbiddenOrigin()
+    return principal
+
+
+def visitor_by_name(name: str) -> Principal:
+    """The principal of a caller name such as ``visitor:pk_shop:abc``."""
+    kind, _, rest = name.partition(":")
+    key, _, visitor_id = rest.rpartition(":")
+    if kind != "visitor":
+        raise Unauthorized()
+    return _principal(key, visitor_id)[0]
+
+
+def _principal(key: str, visitor_id: str) -> tuple[Principal, Embed]:
+    embed = Embed.objects.select_related("agent").filter(key=key).first()
+    if embed is None or not embed.is_enabled:
+        raise Unauthorized()
+    name = f"visitor:{key}:{visitor_id}"
+    caller = Caller(
+        name=name,
+        scope=SessionFilter(owner=name),
+        agents=frozenset([embed.agent.slug]),
+        agent=embed.agent.slug,
+    )
+    return Principal("visitor", caller, embed=key), embed
+
+
+def _read(token: str, max_age_s: float) -> tuple[str, str]:
+    if not token.startswith(VISITOR_PREFIX):
+        raise Unauthorized()
+    try:
+        claim = signing.loads(
+            token.removeprefix(VISITOR_PREFIX), salt=_SALT, max_age=max_age_s
+        )
+    except signing.BadSignature as error:
+        raise Unauthorized("The visitor token is not valid any more.") from error
+    return claim["e"], claim["v"]

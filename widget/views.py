@@ -1,0 +1,118 @@
+"""The script, and what it asks for first."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from sessions_app import service
+from sessions_app.conf import conf
+from sessions_app.domain.errors import ForbiddenOrigin, NotFound
+from sessions_app.edge.rest.base import StrictCharField, StrictSerializer, read_body
+from sessions_app.edge.rest.shapes import SessionShape, session_object
+from widget import tokens
+from widget.models import Embed
+from widget.origins import is_origin_listed
+
+SCRIPT = "widget/widget.js"
+SCRIPT_AGE_S = 300
+
+
+@lru_cache(maxsize=1)
+def _script() -> tuple[bytes, str]:
+    path = finders.find(SCRIPT)
+    assert isinstance(path, str)  # a system check looks for it at start-up
+    body = Path(path).read_bytes()
+    return body, f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+
+
+@require_safe
+def script(request: HttpRequest) -> HttpResponse:
+    """``/widget.js``: all that a host page loads."""
+    body, etag = _script()
+    if request.headers.get("If-None-Match") == etag:
+        response: HttpResponse = HttpResponseNotModified()
+    else:
+        response = HttpResponse(body, content_type="text/javascript; charset=utf-8")
+    response["ETag"] = etag
+    response["Cache-Control"] = f"public, max-age={SCRIPT_AGE_S}"
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+class IdentityBody(StrictSerializer):
+    userId = StrictCharField(max_length=200)
+    hash = StrictCharField(max_length=64)
+
+
+class BootstrapBody(StrictSerializer):
+    key = StrictCharField(max_length=64)
+    visitor = StrictCharField(max_length=4096, required=False, allow_blank=True)
+    identity = IdentityBody(required=False)
+
+
+class BootstrapShape(serializers.Serializer[Any]):
+    visitorToken = serializers.CharField()
+    expiresAt = serializers.DateTimeField()
+    session = SessionShape(allow_null=True)
+    config = serializers.DictField()
+
+
+class Bootstrap(APIView):
+    """A visitor token for a browser on an allowed origin."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    @extend_schema(request=BootstrapBody, responses=BootstrapShape, auth=[])
+    def post(self, request: Request) -> Response:
+        """Begin or renew a visitor; ``visitor`` is the older token."""
+        body = read_body(BootstrapBody, request)
+        embed = Embed.objects.select_related("agent").filter(key=body["key"]).first()
+        if embed is None or not embed.is_enabled:
+            raise NotFound("There is no such embed.")
+        if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
+            raise ForbiddenOrigin()
+        token = tokens.issue(embed, _visitor_of(embed, body))
+        caller = tokens.visitor_principal(token, None).caller
+        latest = service.list_sessions(
+            caller, limit=1, after=None, agent=embed.agent.slug, status=None, user=None
+        )
+        current = latest[0] if latest and not latest[0].is_closed else None
+        answer = {
+            "visitorToken": token,
+            "expiresAt": datetime.now(UTC) + timedelta(seconds=conf().visitor_token_s),
+            "session": session_object(current) if current else None,
+            "config": _config(embed),
+        }
+        return Response(answer, headers={"Cache-Control": "no-store"})
+
+
+def _visitor_of(embed: Embed, body: dict[str, Any]) -> str:
+    if identity := body.get("identity"):
+        return tokens.verified_visitor(embed, identity["userId"], identity["hash"])
+    known = tokens.renewed_visitor(embed, body.get("visitor", ""))
+    return known or tokens.new_visitor_id()
+
+
+def _config(embed: Embed) -> dict[str, str]:
+    return {
+        "title": embed.title,
+        "greeting": embed.greeting,
+        "placeholder": embed.placeholder,
+        "accent": embed.accent,
+        "agentName": embed.agent_name,
+    }
