@@ -1,0 +1,236 @@
+"""The one HTTP client of all adapters, and its failures as provider errors.
+
+httpx runs on aiohttp's transport: its own engine costs 85 to 104 µs a token and
+slows down with the square of the open streams, the transport costs a third.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from weakref import WeakKeyDictionary
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from sessions_app.domain.errors import (
+    BadResponse,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnreachable,
+    StreamTruncated,
+)
+from sessions_app.domain.route import ProviderConfig
+from sessions_app.providers.inflate import inflater_for
+from sessions_app.providers.status_errors import (
+    error_for_status,
+    parse_retry_after,
+    redact,
+)
+
+KEEPALIVE_S = 15.0
+MAX_ERROR_BODY_BYTES = 64 * 1024
+ERROR_BODY_TIMEOUT_S = 5.0
+DRAIN_S = 0.05
+BASE_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "lantern"}
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]
+_clients = WeakKeyDictionary()
+_is_reused: ContextVar[bool] = ContextVar("provider_connection_is_reused")
+
+
+def shared_client() -> httpx.AsyncClient:
+    """The client of the running event loop, made at first use."""
+    loop = asyncio.get_running_loop()
+    client = _clients.get(loop)
+    if client is None:
+        for other in [each for each in _clients if each.is_closed()]:
+            del _clients[other]
+        client = _clients[loop] = _new_client()
+    return client
+
+
+async def close_client() -> None:
+    """Close the running loop's client and its pooled connections."""
+    client = _clients.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.aclose()
+
+
+def _new_client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=AiohttpTransport(verify=_tls_context(), client=_new_session),
+        headers=BASE_HEADERS,
+        # Accounts share the client, so no cookie of one may reach another.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def _new_session() -> aiohttp.ClientSession:
+    # The transport would leave aiohttp's limit of 100 for httpx's "no limit".
+    connector = aiohttp.TCPConnector(
+        limit=0, keepalive_timeout=KEEPALIVE_S, ssl=_tls_context()
+    )
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trace_configs=[trace],
+        trust_env=False,
+    )
+
+
+async def _note_reuse(*_: object) -> None:
+    _is_reused.set(True)
+
+
+@lru_cache(maxsize=1)
+def _tls_context() -> ssl.SSLContext:
+    """certifi's roots and the machine's own, for private certificate authorities."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
+
+
+class Upstream:
+    """An open 2xx answer; its owner closes it."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self._inflater = inflater_for(response.headers.get("content-encoding"))
+
+    async def reads(self) -> AsyncGenerator[bytes, None]:
+        """The body as it arrives, decompressed; raises only provider errors."""
+        inflater = self._inflater
+        try:
+            async for raw in self._response.aiter_raw():
+                yield raw if inflater is None else inflater.feed(raw)
+        except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise _broken_body(error) from error
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back to the pool if all was read."""
+        with suppress(httpx.HTTPError, aiohttp.ClientError, OSError):
+            await self._response.aclose()
+
+
+async def drain(reads: AsyncGenerator[bytes, None]) -> None:
+    """Read on shortly after the protocol's end, so that the connection is kept."""
+    with suppress(TimeoutError, ProviderError):
+        async with asyncio.timeout(DRAIN_S):
+            async for _ in reads:
+                pass
+
+
+async def post(
+    config: ProviderConfig, path: str, *, headers: Mapping[str, str], body: bytes
+) -> Upstream:
+    """POST below ``base_url`` and return the open answer.
+
+    Raises a ProviderError for a failed connection or a status that is not 2xx. A
+    pooled connection that turns out dead is replaced once, with the same headers
+    and so the same ``Idempotency-Key``.
+    """
+    try:
+        response = await _send(config, path, headers, body)
+    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+        if not (_is_reused.get(False) and _is_dead_connection(error)):
+            raise _no_answer(error, config) from error
+        try:
+            response = await _send(config, path, headers, body)
+        except (httpx.HTTPError, aiohttp.ClientError, OSError) as second:
+            raise _no_answer(second, config) from second
+    except (httpx.InvalidURL, ValueError) as error:
+        raise ProviderUnreachable(
+            diagnosis=f"the request cannot be made: {type(error).__name__}"
+        ) from error
+    try:
+        if response.is_success:
+            return Upstream(response)
+        raise await _refusal(response, config)
+    except BaseException:
+        await response.aclose()
+        raise
+
+
+async def _send(
+    config: ProviderConfig, path: str, headers: Mapping[str, str], body: bytes
+) -> httpx.Response:
+    _is_reused.set(False)
+    client = shared_client()
+    # Silence is the caller's to judge; here only the connect has a limit. The
+    # pool's limit covers the DNS look-up, which the connect's does not.
+    timeout = httpx.Timeout(
+        None, connect=config.connect_timeout_s, pool=config.connect_timeout_s
+    )
+    request = client.build_request(
+        "POST",
+        config.base_url.rstrip("/") + path,
+        content=body,
+        headers={"Content-Type": "application/json", **headers},
+        timeout=timeout,
+    )
+    return await client.send(request, stream=True)
+
+
+async def _refusal(response: httpx.Response, config: ProviderConfig) -> ProviderError:
+    text = redact(await _error_body(response), config.api_key)
+    return error_for_status(
+        response.status_code,
+        diagnosis=f"HTTP {response.status_code}: {text}",
+        retry_after_s=parse_retry_after(response.headers.get("retry-after")),
+    )
+
+
+async def _error_body(response: httpx.Response) -> str:
+    body = bytearray()
+    with suppress(
+        TimeoutError, httpx.HTTPError, aiohttp.ClientError, OSError, BadResponse
+    ):
+        inflater = inflater_for(response.headers.get("content-encoding"))
+        async with asyncio.timeout(ERROR_BODY_TIMEOUT_S):
+            async for raw in response.aiter_raw():
+                body += raw if inflater is None else inflater.feed(raw)
+                if len(body) >= MAX_ERROR_BODY_BYTES:
+                    break
+    return bytes(body[:MAX_ERROR_BODY_BYTES]).decode("utf-8", "replace")
+
+
+def _root(error: BaseException) -> BaseException:
+    """aiohttp's own error: the transport calls each broken link a ConnectTimeout."""
+    cause = error.__cause__
+    return cause if isinstance(cause, aiohttp.ClientError) else error
+
+
+def _is_dead_connection(error: BaseException) -> bool:
+    root = _root(error)
+    return isinstance(
+        root, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | OSError
+    ) and not isinstance(root, aiohttp.ClientConnectorError | TimeoutError)
+
+
+def _no_answer(error: BaseException, config: ProviderConfig) -> ProviderError:
+    root = _root(error)
+    diagnosis = redact(f"{type(root).__name__}: {root}", config.api_key)
+    if isinstance(root, TimeoutError | httpx.TimeoutException):
+        return ProviderTimeout(diagnosis=diagnosis)
+    if isinstance(root, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+        return BadResponse(diagnosis=diagnosis)
+    return ProviderUnreachable(diagnosis=diagnosis)
+
+
+def _broken_body(error: BaseException) -> ProviderError:
+    root = _root(error)
+    diagnosis = redact(f"{type(root).__name__}: {root}", "")
+    if isinstance(root, TimeoutError | httpx.TimeoutException):
+        return ProviderTimeout(diagnosis=diagnosis)
+    return StreamTruncated(diagnosis=diagnosis)

@@ -1,0 +1,88 @@
+"""The adapter for everything that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from sessions_app.domain.errors import ProviderAuth, ProviderRefused, StreamTruncated
+from sessions_app.domain.parts import Part
+from sessions_app.domain.prompt import CompletionRequest
+from sessions_app.domain.route import ProviderConfig
+from sessions_app.providers.http import Upstream, drain, post
+from sessions_app.providers.openai.request import request_body
+from sessions_app.providers.openai.stream import ReplyStream
+
+PATH = "/chat/completions"
+# How servers that check their input refuse a field that they do not know.
+_REFUSED_FIELD_STATUSES = (400, 422)
+
+
+class OpenAIAdapter:
+    """One POST a call; the reply is read as a stream whether asked for one or not."""
+
+    def __init__(self) -> None:
+        self._without_usage_option: set[tuple[str, str]] = set()
+
+    async def stream(
+        self, config: ProviderConfig, request: CompletionRequest
+    ) -> AsyncGenerator[list[Part], None]:
+        """See ``ProviderAdapter.stream``."""
+        upstream = await self._open(config, request)
+        try:
+            reply = ReplyStream(config.api_key)
+            broken: StreamTruncated | None = None
+            async with aclosing(upstream.reads()) as reads:
+                try:
+                    async for raw in reads:
+                        parts = reply.feed(raw)
+                        if parts:
+                            yield parts
+                        if reply.is_done:
+                            break
+                except StreamTruncated as error:
+                    broken = error
+                # A body that breaks after its finish_reason is whole all the same.
+                parts = reply.end()
+                if parts:
+                    yield parts
+                if reply.error is not None:
+                    raise broken or reply.error
+                if broken is None:
+                    await drain(reads)
+        finally:
+            await upstream.aclose()
+
+    async def _open(
+        self, config: ProviderConfig, request: CompletionRequest
+    ) -> Upstream:
+        """The open answer; usage is asked for, unless this provider refuses that."""
+        account = (config.name, config.base_url)
+        ask_usage = request.is_streaming and account not in self._without_usage_option
+        try:
+            return await self._post(config, request, ask_usage=ask_usage)
+        except ProviderRefused as error:
+            if not ask_usage or error.status not in _REFUSED_FIELD_STATUSES:
+                raise
+        upstream = await self._post(config, request, ask_usage=False)
+        self._without_usage_option.add(account)
+        return upstream
+
+    async def _post(
+        self, config: ProviderConfig, request: CompletionRequest, *, ask_usage: bool
+    ) -> Upstream:
+        body = request_body(request, base_url=config.base_url, ask_usage=ask_usage)
+        return await post(config, PATH, headers=_headers(config, request), body=body)
+
+
+def _headers(config: ProviderConfig, request: CompletionRequest) -> dict[str, str]:
+    accept = "text/event-stream" if request.is_streaming else "application/json"
+    headers = {"Accept": accept, "Idempotency-Key": request.idempotency_key}
+    key = config.api_key.strip()
+    if key:
+        if not (key.isascii() and key.isprintable()):
+            raise ProviderAuth(
+                diagnosis="the API key has characters no header may hold"
+            )
+        headers["Authorization"] = f"Bearer {key}"
+    return headers

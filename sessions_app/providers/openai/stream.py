@@ -1,0 +1,230 @@
+"""Bytes of an answer to parts, with no I/O."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sessions_app.domain.errors import BadResponse, ProviderError, StreamTruncated
+from sessions_app.domain.parts import (
+    FinishPart,
+    Part,
+    ReasoningPart,
+    StopReason,
+    TextPart,
+    UsagePart,
+)
+from sessions_app.providers.openai.chunk import (
+    Choice,
+    Chunk,
+    chunk_from,
+    decode_chunk,
+    decode_leniently,
+)
+from sessions_app.providers.openai.errors import error_for_word, error_in_reply
+from sessions_app.providers.openai.finish import (
+    CUT_REASONS,
+    FAILURE_WORDS,
+    TOOL_WORDS,
+    stop_reason,
+)
+from sessions_app.providers.openai.think import ThinkFilter
+from sessions_app.providers.openai.tool_calls import ToolCallAssembler
+from sessions_app.providers.openai.usage import usage_part
+from sessions_app.wire.sse_decoder import BOM, ServerSentEvent, SSEDecoder
+
+MAX_BODY_BYTES = 16 * 1024 * 1024
+DONE = b"[DONE]"
+# No line of an event stream begins with one of these, every JSON document does.
+_JSON_STARTS = b'{["'
+
+
+class ReplyStream:
+    """Feed reads of one answer, get parts; then ``end()`` once at the end of it.
+
+    ``is_done`` tells that the reply is over, though the socket may stay open. With
+    it ``error`` says what went wrong, if anything did: it is kept and not raised,
+    so that the parts of the same read are given out before it.
+    """
+
+    def __init__(self, api_key: str = "", calls: ToolCallAssembler | None = None):
+        self.is_done = False
+        self.error: ProviderError | None = None
+        self._api_key = api_key
+        self._head: bytes | None = b""  # until the first byte tells what this is
+        self._body: bytearray | None = None  # of a JSON document
+        self._decoder = SSEDecoder()
+        self._think = ThinkFilter()
+        self._calls = calls or ToolCallAssembler()
+        self._usage: UsagePart | None = None
+        self._model = ""
+        self._finish_word = ""
+        self._has_chunks = False
+        self._has_text = False
+        self._has_reasoning = False
+
+    def feed(self, raw: bytes) -> list[Part]:
+        """The parts that these bytes complete."""
+        parts: list[Part] = []
+        try:
+            if self._head is not None:
+                raw = self._sniff(self._head + raw)
+            if self._body is not None:
+                self._body += raw
+                if len(self._body) > MAX_BODY_BYTES:
+                    raise BadResponse(diagnosis=f"more than {MAX_BODY_BYTES} bytes")
+                return parts
+            for event in self._decoder.feed(raw):
+                self._take(event, parts)
+                if self.is_done:
+                    break
+        except ProviderError as error:
+            self._fail(error)
+        return parts
+
+    def end(self) -> list[Part]:
+        """The last parts at the end of the body; ``error`` if it came too early."""
+        parts: list[Part] = []
+        if self.is_done:
+            return parts
+        try:
+            if self._body is not None:
+                self._take_document(bytes(self._body), parts)
+            else:
+                self._take_rest(parts)
+        except ProviderError as error:
+            self._fail(error)
+        self.is_done = True
+        return parts
+
+    def _fail(self, error: ProviderError) -> None:
+        self.error = error
+        self.is_done = True
+
+    def _sniff(self, raw: bytes) -> bytes:
+        """Judge by the first byte what follows: content types are often wrong."""
+        text = raw.removeprefix(BOM).lstrip()
+        if not text or BOM.startswith(raw):
+            self._head = raw
+            if len(raw) > MAX_BODY_BYTES:
+                raise BadResponse(diagnosis="nothing but white space")
+            return b""
+        self._head = None
+        if text[:1] == b"<":
+            raise BadResponse(diagnosis="the answer is a page of markup")
+        if text[0] in _JSON_STARTS:
+            self._body = bytearray()
+            return text
+        return raw
+
+    def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
+        raw = event.data
+        if len(raw) < 16 and raw.strip() in (DONE, b""):
+            if raw.strip():
+                self._finish(parts)
+            return
+        try:
+            if event.event == "error":
+                value = decode_leniently(raw)
+                inner = value.get("error") if isinstance(value, dict) else None
+                raise error_in_reply(inner or value, self._api_key)
+            chunk = decode_chunk(raw)
+        except ValueError as error:
+            raise BadResponse(diagnosis=f"an event is not JSON: {error}") from error
+        self._take_chunk(chunk, parts)
+
+    def _take_chunk(self, chunk: Chunk, parts: list[Part]) -> None:
+        self._has_chunks = True
+        if chunk.error:
+            raise error_in_reply(chunk.error, self._api_key)
+        if chunk.model and not self._model:
+            self._model = chunk.model
+        for choice in chunk.choices or ():
+            if not choice.index:
+                self._take_choice(choice, parts)
+        if chunk.usage:
+            usage = usage_part(chunk.usage)
+            if usage is not None and usage != self._usage:
+                self._usage = usage
+                parts.append(usage)
+
+    def _take_choice(self, choice: Choice, parts: list[Part]) -> None:
+        delta = choice.delta
+        if delta is not None:
+            reasoning = delta.reasoning_content or delta.reasoning
+            if reasoning:
+                self._add(ReasoningPart(reasoning.replace("\0", "")), parts)
+            if delta.content:
+                self._take_text(delta.content, parts)
+            if delta.refusal:
+                self._take_text(delta.refusal, parts)
+                self._finish_word = "refusal"
+            if delta.tool_calls:
+                self._calls.add(delta.tool_calls)
+        word = choice.finish_reason
+        if word and not self._finish_word:
+            if word in FAILURE_WORDS:
+                raise error_for_word(word)
+            self._finish_word = word
+
+    def _take_text(self, text: str, parts: list[Part]) -> None:
+        if "\0" in text:
+            text = text.replace("\0", "")
+        if text:
+            for part in self._think.feed(text):
+                self._add(part, parts)
+
+    def _add(self, part: Part, parts: list[Part]) -> None:
+        if isinstance(part, TextPart):
+            self._has_text = True
+        elif isinstance(part, ReasoningPart):
+            if not part.text:
+                return
+            self._has_reasoning = True
+        parts.append(part)
+
+    def _take_rest(self, parts: list[Part]) -> None:
+        """The event that the end of the body left open counts if it is whole."""
+        for event in self._decoder.flush():
+            try:
+                msgspec.json.decode(event.data)
+            except ValueError:
+                if event.data.strip() != DONE:
+                    continue
+            self._take(event, parts)
+        if self.is_done:
+            return
+        if self._finish_word:
+            self._finish(parts)
+        elif self._has_chunks:
+            raise StreamTruncated(diagnosis="no finish_reason and no [DONE]")
+        else:
+            raise BadResponse(diagnosis="the body holds no event")
+
+    def _take_document(self, body: bytes, parts: list[Part]) -> None:
+        try:
+            chunk = chunk_from(decode_leniently(body), "message")
+        except ValueError as error:
+            raise BadResponse(diagnosis=f"the body is not JSON: {error}") from error
+        self._take_chunk(chunk, parts)
+        self._finish(parts)
+
+    def _finish(self, parts: list[Part]) -> None:
+        for part in self._think.flush():
+            self._add(part, parts)
+        word = self._finish_word
+        reason = stop_reason(word)
+        calls = self._calls.ready(is_cut=reason in CUT_REASONS)
+        if not self._has_text and not calls:
+            self._require_meaning(word, reason)
+        parts.extend(calls)
+        parts.append(FinishPart(reason, bool(calls), self._model))
+        self.is_done = True
+
+    def _require_meaning(self, word: str, reason: StopReason) -> None:
+        """An empty reply stands only if the provider says why it is empty."""
+        if reason is StopReason.CONTENT_FILTER:
+            return
+        if self._has_reasoning:
+            raise StreamTruncated(diagnosis="reasoning, and no reply after it")
+        if not word or word in TOOL_WORDS:
+            raise BadResponse(diagnosis=f"nothing in the reply, finish {word!r:.40}")
