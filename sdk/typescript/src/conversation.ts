@@ -1,0 +1,143 @@
+import type { StopReason } from "./events.js";
+import type { Message } from "./sessions.js";
+
+export type TurnPhase =
+  /** Posted by this client, not yet accepted. */
+  | "sending"
+  | "queued"
+  | "running"
+  | "completed"
+  | "cancelled"
+  | "failed"
+  /** Known from the transcript only, without a reply. */
+  | "unanswered";
+
+export interface ToolCallView {
+  callId: string;
+  name: string;
+  state: "running" | "completed" | "failed";
+}
+
+export interface TurnFailure {
+  code: string;
+  message: string;
+}
+
+export interface TurnView {
+  /** Stays the same from the optimistic bubble to the stored turn. */
+  key: string;
+  turnId: string | null;
+  userText: string | null;
+  /** The reply as far as it is known. */
+  text: string;
+  phase: TurnPhase;
+  failure: TurnFailure | null;
+  stopReason: StopReason | null;
+  toolCalls: readonly ToolCallView[];
+  nextSeq: number;
+  /** Deltas that came before their turn, by `seq`. */
+  held: Readonly<Record<number, string>>;
+}
+
+export interface ConversationState {
+  turns: readonly TurnView[];
+  isRunning: boolean;
+  lastEventId: string;
+}
+
+export const EMPTY_CONVERSATION: ConversationState = {
+  turns: [],
+  isRunning: false,
+  lastEventId: "",
+};
+
+export function newTurn(key: string, turnId: string | null, phase: TurnPhase): TurnView {
+  return {
+    key,
+    turnId,
+    userText: null,
+    text: "",
+    phase,
+    failure: null,
+    stopReason: null,
+    toolCalls: [],
+    nextSeq: 1,
+    held: {},
+  };
+}
+
+export function isActive(turn: TurnView): boolean {
+  return turn.phase === "sending" || turn.phase === "queued" || turn.phase === "running";
+}
+
+export function activeTurn(state: ConversationState): TurnView | null {
+  return (
+    state.turns.find((turn) => turn.phase === "running") ??
+    state.turns.find(isActive) ??
+    null
+  );
+}
+
+/** The user's message is shown at once, before the server has accepted it. */
+export function proposeTurn(
+  state: ConversationState,
+  key: string,
+  userText: string | null,
+): ConversationState {
+  const turn = { ...newTurn(key, null, "sending"), userText };
+  return { ...state, turns: [...state.turns, turn] };
+}
+
+/** The server accepted; its events may already have come, under the id only it knew. */
+export function acceptTurn(
+  state: ConversationState,
+  key: string,
+  turnId: string,
+): ConversationState {
+  const proposed = state.turns.find((turn) => turn.key === key);
+  if (proposed === undefined) return state;
+  const streamed = state.turns.find((turn) => turn.turnId === turnId);
+  const accepted: TurnView =
+    streamed === undefined
+      ? { ...proposed, turnId, phase: "queued" }
+      : { ...streamed, key, userText: proposed.userText ?? streamed.userText };
+  const turns = state.turns
+    .filter((turn) => turn !== streamed)
+    .map((turn) => (turn === proposed ? accepted : turn));
+  return { ...state, turns };
+}
+
+export function withdrawTurn(state: ConversationState, key: string): ConversationState {
+  return { ...state, turns: state.turns.filter((turn) => turn.key !== key) };
+}
+
+/**
+ * Brings the stored messages in. A turn whose reply is stored is finished with that text:
+ * its streamed events, before or after, change nothing.
+ */
+export function mergeTranscript(
+  state: ConversationState,
+  messages: readonly Message[],
+): ConversationState {
+  const turns = [...state.turns];
+  let place = -1;
+  for (const message of messages) {
+    const turnId = message.turnId ?? message.id;
+    const known = turns.findIndex((turn) => turn.turnId === turnId);
+    if (known === -1) {
+      place += 1;
+      turns.splice(place, 0, storedIn(newTurn(turnId, turnId, "unanswered"), message));
+    } else {
+      place = Math.max(place, known);
+      turns[known] = storedIn(turns[known]!, message);
+    }
+  }
+  return { ...state, turns };
+}
+
+function storedIn(turn: TurnView, message: Message): TurnView {
+  if (message.role === "user") return { ...turn, userText: message.content };
+  if (message.role !== "assistant") return turn;
+  if (turn.phase === "cancelled") return { ...turn, text: message.content };
+  return { ...turn, text: message.content, phase: "completed", failure: null, held: {} };
+}

@@ -1,0 +1,48 @@
+export { LanternClient, type ClientOptions } from "./client.js";
+export {
+  activeTurn,
+  acceptTurn,
+  EMPTY_CONVERSATION,
+  isActive,
+  mergeTranscript,
+  proposeTurn,
+  withdrawTurn,
+  type ConversationState,
+  type ToolCallView,
+  type TurnFailure,
+  type TurnPhase,
+  type TurnView,
+} from "./conversation.js";
+export {
+  ApiError,
+  ConnectionError,
+  LanternError,
+  MessageStreamError,
+  StreamProtocolError,
+} from "./errors.js";
+export {
+  parseSessionEvent,
+  type SessionEvent,
+  type StopReason,
+  type Usage,
+} from "./events.js";
+export { applyEvent } from "./reduce.js";
+export { DEFAULT_RETRY, type RetryPolicy } from "./retry.js";
+export {
+  SessionStream,
+  type LinkState,
+  type SessionStreamOptions,
+} from "./session-stream.js";
+export {
+  newIdempotencyKey,
+  Sessions,
+  type AcceptedTurn,
+  type CallOptions,
+  type Message,
+  type NewMessage,
+  type NewSession,
+  type Page,
+  type Session,
+  type SessionStreamEvent,
+} from "./sessions.js";
+export { SseDecoder, type SseFrame } from "./sse.js";

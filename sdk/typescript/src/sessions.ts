@@ -1,0 +1,235 @@
+import type { LanternClient } from "./client.js";
+import { ConnectionError, MessageStreamError } from "./errors.js";
+import type { SessionEvent, StopReason, Usage } from "./events.js";
+import { SessionStream, type SessionStreamOptions } from "./session-stream.js";
+
+export interface Session {
+  id: string;
+  status: "idle" | "running" | "awaiting_tools" | "closed";
+  agent?: string;
+  title?: string | null;
+  createdAt?: string;
+}
+
+export interface Message {
+  id: string;
+  role: string;
+  content: string;
+  turnId: string | null;
+  createdAt: string;
+}
+
+export interface Page<T> {
+  data: T[];
+  nextCursor: string | null;
+}
+
+export interface AcceptedTurn {
+  sessionId: string;
+  turnId: string;
+  /** The event id after which this turn's events begin. */
+  cursor: string;
+}
+
+export interface NewSession {
+  agent?: string;
+  title?: string;
+  metadata?: Record<string, unknown>;
+  user?: string;
+  systemPrompt?: string;
+}
+
+export interface NewMessage {
+  content: string;
+  onBusy?: "queue" | "reject" | "interrupt";
+  failover?: "off";
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** The same key for the same message never runs, or bills, a second turn. */
+  idempotencyKey?: string | undefined;
+}
+
+export type SessionStreamEvent =
+  | { type: "delta"; delta: string }
+  | { type: "completed"; text: string; usage: Usage; stopReason?: StopReason };
+
+export class Sessions {
+  readonly #client: LanternClient;
+
+  constructor(client: LanternClient) {
+    this.#client = client;
+  }
+
+  create(session: NewSession = {}, options: CallOptions = {}): Promise<Session> {
+    return this.#client.json("/v1/sessions", {
+      method: "POST",
+      body: session,
+      signal: options.signal,
+    });
+  }
+
+  get(sessionId: string, options: CallOptions = {}): Promise<Session> {
+    return this.#client.json(pathOf(sessionId), { signal: options.signal });
+  }
+
+  /** Queues a turn. A try that got no answer is repeated under the same key. */
+  postMessage(
+    sessionId: string,
+    message: NewMessage,
+    options: CallOptions = {},
+  ): Promise<AcceptedTurn> {
+    return this.#client.json(`${pathOf(sessionId)}/messages`, {
+      method: "POST",
+      body: message,
+      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
+      signal: options.signal,
+      repeatable: true,
+    });
+  }
+
+  /** The whole transcript, oldest first. */
+  async transcript(sessionId: string, options: CallOptions = {}): Promise<Message[]> {
+    const messages: Message[] = [];
+    let after: string | null = null;
+    do {
+      const query: string = after === null ? "" : `?after=${encodeURIComponent(after)}`;
+      const page: Page<Message> = await this.#client.json(
+        `${pathOf(sessionId)}/messages${query}`,
+        { signal: options.signal },
+      );
+      messages.push(...page.data);
+      after = page.nextCursor;
+    } while (after !== null);
+    return messages;
+  }
+
+  /** Stops a turn; what was streamed until then is kept. */
+  async cancelTurn(
+    sessionId: string,
+    turnId: string,
+    options: CallOptions = {},
+  ): Promise<void> {
+    const path = `${pathOf(sessionId)}/turns/${encodeURIComponent(turnId)}/cancel`;
+    await this.#client.json(path, {
+      method: "POST",
+      body: {},
+      signal: options.signal,
+      repeatable: true,
+    });
+  }
+
+  /** Answers the last user message again, in a new turn. */
+  regenerate(sessionId: string, options: CallOptions = {}): Promise<AcceptedTurn> {
+    return this.#client.json(`${pathOf(sessionId)}/regenerate`, {
+      method: "POST",
+      body: {},
+      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
+      signal: options.signal,
+    });
+  }
+
+  /** Every event of the session, over as many connections as it takes. */
+  follow(sessionId: string, options: SessionStreamOptions = {}): SessionStream {
+    return new SessionStream(this.#client, sessionId, options);
+  }
+
+  /**
+   * Sends a message and yields its reply as it is written.
+   *
+   * Throws `MessageStreamError` when the turn fails (discard what was yielded before),
+   * `ConnectionError` when the stream is lost for good, `ApiError` when the server refuses.
+   * Leaving the loop early closes the connection; the turn itself runs on.
+   */
+  async *streamMessage(
+    sessionId: string,
+    message: NewMessage,
+    options: CallOptions = {},
+  ): AsyncGenerator<SessionStreamEvent, void, undefined> {
+    const turn = await this.postMessage(sessionId, message, options);
+    const events = this.follow(sessionId, { after: turn.cursor, signal: options.signal });
+    const reply = new ReplyReader(turn.turnId);
+    for await (const event of events) {
+      yield* reply.read(event);
+      if (reply.isComplete) return;
+    }
+    options.signal?.throwIfAborted();
+    throw new ConnectionError("The event stream ended before the reply did.");
+  }
+}
+
+/** Picks one turn's reply out of a session's events, deltas in the order of `seq`. */
+class ReplyReader {
+  isComplete = false;
+  readonly #turnId: string;
+  readonly #held = new Map<number, string>();
+  #nextSeq = 1;
+  #cannedReply: string | null = null;
+
+  constructor(turnId: string) {
+    this.#turnId = turnId;
+  }
+
+  *read(event: SessionEvent): Generator<SessionStreamEvent, void> {
+    if ("turnId" in event && event.turnId !== this.#turnId) return;
+    switch (event.kind) {
+      case "message_delta":
+        if (event.seq >= this.#nextSeq) this.#held.set(event.seq, event.delta);
+        yield* this.#release();
+        return;
+      case "message_completed":
+        this.isComplete = true;
+        yield completed(event.text, event.usage, event.stopReason);
+        return;
+      case "message_error":
+        throw new MessageStreamError(event.error, event.code ?? "internal", this.#turnId);
+      case "turn_failed":
+        throw new MessageStreamError(
+          event.error,
+          event.code,
+          this.#turnId,
+          event.retryable,
+        );
+      case "agent.message":
+        this.#cannedReply = event.text;
+        return;
+      case "session.status_idle":
+        // A server without `turn_failed` ends a failed turn with the canned reply alone.
+        if (this.#cannedReply !== null) {
+          throw new MessageStreamError(this.#cannedReply, "provider_error", this.#turnId);
+        }
+    }
+  }
+
+  *#release(): Generator<SessionStreamEvent, void> {
+    for (
+      let delta = this.#held.get(this.#nextSeq);
+      delta !== undefined;
+      delta = this.#held.get(this.#nextSeq)
+    ) {
+      this.#held.delete(this.#nextSeq);
+      this.#nextSeq += 1;
+      yield { type: "delta", delta };
+    }
+  }
+}
+
+function completed(
+  text: string,
+  usage: Usage,
+  stopReason: StopReason | undefined,
+): SessionStreamEvent {
+  const event = { type: "completed", text, usage } as const;
+  return stopReason === undefined ? event : { ...event, stopReason };
+}
+
+function pathOf(sessionId: string): string {
+  return `/v1/sessions/${encodeURIComponent(sessionId)}`;
+}
+
+export function newIdempotencyKey(): string {
+  // randomUUID exists only in secure contexts; a widget may stand on plain http.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

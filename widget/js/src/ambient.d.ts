@@ -1,0 +1,7 @@
+declare module "*.css?inline" {
+  const css: string;
+  export default css;
+}
+
+/** File name of the built panel, set by the build. */
+declare const PANEL_FILE: string;

@@ -1,0 +1,89 @@
+import { activeTurn, LanternClient } from "@lantern/sdk";
+import { el } from "../dom.js";
+import { translator, type Translate } from "../i18n/index.js";
+import { createAnnouncer } from "../panel/a11y.js";
+import { Chat, type SessionAccess } from "../panel/chat.js";
+import { narrate } from "../panel/narrate.js";
+import { onPageReturn } from "../panel/page-signals.js";
+import { safeStorage } from "../panel/storage.js";
+import { Store, type ChatState } from "../panel/store.js";
+import { createComposer, type ComposerView } from "../panel/view/composer.js";
+import { createNotice } from "../panel/view/notice.js";
+import { createThread } from "../panel/view/thread.js";
+
+/** The operator looks at one given session, with the rights of the admin's cookie. */
+function operatorAccess(section: HTMLElement, sessionId: string): SessionAccess {
+  const api = new URL(section.dataset["api"] ?? "/v1", location.href);
+  const base = api.href.replace(/\/v1\/?$/, "");
+  return {
+    client: new LanternClient({
+      baseUrl: base,
+      credentials: "same-origin",
+      headers: { "x-csrftoken": section.dataset["csrf"] ?? "" },
+      retry: { attempts: 20, capMs: 15_000 },
+    }),
+    current: () => sessionId,
+    ensure: () => Promise.resolve(sessionId),
+    forget: () => false,
+  };
+}
+
+function mountConversation(section: HTMLElement, sessionId: string): void {
+  const t = translator(document.documentElement.lang || "en");
+  const store = new Store();
+  const chat = new Chat(operatorAccess(section, sessionId), store, t, {
+    onEvent: () => undefined,
+    onError: () => undefined,
+  });
+  const announcer = createAnnouncer();
+  const agentName = section.dataset["agent"] || t("assistant");
+  const empty = el("p", { class: "empty", hidden: true }, t("emptyConversation"));
+  const thread = createThread({
+    t,
+    userName: t("visitor"),
+    agentName: () => agentName,
+    welcome: empty,
+    onRetry: () => void chat.retry(),
+  });
+  const notice = createNotice(() => void chat.show());
+  const link = el("p", { class: "link", hidden: true });
+  const composer = operatorComposer(t, chat, sessionId);
+  section.replaceChildren(thread.element, link, notice.element, composer.element);
+  section.append(...announcer.elements);
+  store.subscribe((state, before) => {
+    thread.update(state);
+    composer.update({ isRunning: activeTurn(state.conversation) !== null });
+    notice.update(noticeOf(state, t));
+    link.hidden = state.link !== "reconnecting";
+    link.textContent = t("reconnecting");
+    empty.hidden = state.isLoading || state.conversation.turns.length > 0;
+    narrate(state, before, announcer, t, agentName);
+  });
+  onPageReturn((silenceMs) => chat.checkLink(silenceMs));
+  void chat.show();
+}
+
+function operatorComposer(t: Translate, chat: Chat, sessionId: string): ComposerView {
+  const drafts = safeStorage("sessionStorage");
+  const draftName = `lantern:${sessionId}:draft`;
+  return createComposer({
+    labels: {
+      field: t("reply"),
+      placeholder: t("replyPlaceholder"),
+      send: t("send"),
+      stop: t("stop"),
+    },
+    draft: drafts.get(draftName) ?? "",
+    onDraft: (text) => drafts.set(draftName, text),
+    onSend: (text) => chat.send(text),
+    onStop: () => void chat.stop(),
+  });
+}
+
+function noticeOf({ notice }: ChatState, t: Translate) {
+  return notice && { text: notice.text, actionLabel: notice.action && t("reconnect") };
+}
+
+const section = document.getElementById("lantern-conversation");
+const sessionId = section?.dataset["sessionId"];
+if (section && sessionId) mountConversation(section, sessionId);

@@ -1,0 +1,28 @@
+import { el } from "../dom.js";
+
+/** How long an announcement stays: long enough to be read out, then not found again. */
+const ANNOUNCED_MS = 1500;
+
+export interface Announcer {
+  elements: HTMLElement[];
+  /** Waits for a pause in what is being read out. */
+  say(text: string): void;
+  /** Interrupts. */
+  alert(text: string): void;
+}
+
+export function createAnnouncer(): Announcer {
+  const status = el("div", { class: "sr-only", role: "status", "aria-live": "polite" });
+  const alert = el("div", { class: "sr-only", role: "alert" });
+  const show = (region: HTMLElement, text: string): void => {
+    region.textContent = text;
+    setTimeout(() => {
+      if (region.textContent === text) region.textContent = "";
+    }, ANNOUNCED_MS);
+  };
+  return {
+    elements: [status, alert],
+    say: (text) => show(status, text),
+    alert: (text) => show(alert, text),
+  };
+}

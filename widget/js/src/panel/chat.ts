@@ -1,0 +1,268 @@
+import {
+  acceptTurn,
+  activeTurn,
+  ApiError,
+  applyEvent,
+  ConnectionError,
+  EMPTY_CONVERSATION,
+  mergeTranscript,
+  newIdempotencyKey,
+  proposeTurn,
+  withdrawTurn,
+  type AcceptedTurn,
+  type LanternClient,
+  type SessionEvent,
+  type SessionStream,
+} from "@lantern/sdk";
+import type { Translate } from "../i18n/index.js";
+import { explain } from "./explain.js";
+import type { Store } from "./store.js";
+
+/** Whose conversation it is, and what may be done when the server forgot it. */
+export interface SessionAccess {
+  readonly client: LanternClient;
+  current(): string | null;
+  /** The current session, or a new one; parallel callers get the same. */
+  ensure(): Promise<string>;
+  /** Gives up a session the server does not know; false if there can be no other. */
+  forget(sessionId: string): boolean;
+}
+
+export interface ChatEvents {
+  onEvent(event: SessionEvent): void;
+  onError(error: unknown): void;
+}
+
+/** One conversation: follows its events into the store and carries out what is asked. */
+export class Chat {
+  readonly #access: SessionAccess;
+  readonly #store: Store;
+  readonly #t: Translate;
+  readonly #events: ChatEvents;
+  #stream: SessionStream | null = null;
+  #streamedSession: string | null = null;
+  #isShown = false;
+  /** Turns begun by this tab, or already looked up: their user message is known. */
+  readonly #knownTurns = new Set<string>();
+  /** A message whose acceptance is unknown keeps its key, should it be sent again. */
+  #unconfirmed: { content: string; key: string } | null = null;
+  #stopRequested = false;
+
+  constructor(access: SessionAccess, store: Store, t: Translate, events: ChatEvents) {
+    this.#access = access;
+    this.#store = store;
+    this.#t = t;
+    this.#events = events;
+  }
+
+  /** The conversation is on screen: follow it. */
+  async show(): Promise<void> {
+    this.#isShown = true;
+    const sessionId = this.#access.current();
+    if (sessionId !== null && this.#stream === null) await this.#resume(sessionId);
+  }
+
+  /** The conversation is off screen: a turn that runs is followed to its end. */
+  hide(): void {
+    this.#isShown = false;
+    if (activeTurn(this.#store.state.conversation) === null) this.#closeStream();
+  }
+
+  /** After a sleep, a return to the page or to the network: does the link still live? */
+  checkLink(silenceMs: number): void {
+    if (this.#stream !== null) this.#stream.check(silenceMs);
+    else if (this.#isShown) void this.show();
+  }
+
+  /** Resolves to whether the server took the message. */
+  async send(content: string): Promise<boolean> {
+    const key = `local-${newIdempotencyKey()}`;
+    this.#store.set({ notice: null });
+    this.#store.converse((state) => proposeTurn(state, key, content));
+    const isAgain = this.#unconfirmed?.content === content;
+    const idempotencyKey = isAgain ? this.#unconfirmed!.key : newIdempotencyKey();
+    return this.#begin(key, () => this.#post(content, idempotencyKey));
+  }
+
+  /** Answers the last user message again. */
+  async retry(): Promise<boolean> {
+    const sessionId = this.#access.current();
+    if (sessionId === null) return false;
+    const key = `local-${newIdempotencyKey()}`;
+    this.#store.set({ notice: null });
+    this.#store.converse((state) => proposeTurn(state, key, null));
+    return this.#begin(key, () => this.#access.client.sessions.regenerate(sessionId));
+  }
+
+  async stop(): Promise<void> {
+    const turn = activeTurn(this.#store.state.conversation);
+    const sessionId = this.#access.current();
+    if (turn === null) return;
+    if (turn.turnId === null || sessionId === null) {
+      this.#stopRequested = true;
+      return;
+    }
+    try {
+      await this.#access.client.sessions.cancelTurn(sessionId, turn.turnId);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Leaves the conversation for an empty one. */
+  reset(): void {
+    this.#closeStream();
+    this.#knownTurns.clear();
+    this.#unconfirmed = null;
+    this.#store.set({ conversation: EMPTY_CONVERSATION, notice: null, isLoading: false });
+  }
+
+  dispose(): void {
+    this.#isShown = false;
+    this.#closeStream();
+  }
+
+  async #begin(key: string, post: () => Promise<AcceptedTurn>): Promise<boolean> {
+    this.#stopRequested = false;
+    try {
+      const accepted = await post();
+      this.#unconfirmed = null;
+      this.#knownTurns.add(accepted.turnId);
+      this.#store.converse((state) => acceptTurn(state, key, accepted.turnId));
+      if (this.#stopRequested) void this.stop();
+      const { lastEventId } = this.#store.state.conversation;
+      this.#follow(accepted.sessionId, lastEventId || accepted.cursor);
+      return true;
+    } catch (error) {
+      this.#store.converse((state) => withdrawTurn(state, key));
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  async #post(content: string, idempotencyKey: string): Promise<AcceptedTurn> {
+    const { sessions } = this.#access.client;
+    const sessionId = await this.#access.ensure();
+    try {
+      return await sessions.postMessage(sessionId, { content }, { idempotencyKey });
+    } catch (error) {
+      if (error instanceof ConnectionError) {
+        this.#unconfirmed = { content, key: idempotencyKey };
+      }
+      if (!isGone(error) || !this.#access.forget(sessionId)) throw error;
+    }
+    this.#closeStream();
+    const fresh = await this.#access.ensure();
+    return sessions.postMessage(fresh, { content }, { idempotencyKey });
+  }
+
+  async #resume(sessionId: string): Promise<void> {
+    const { lastEventId, turns } = this.#store.state.conversation;
+    this.#store.set({ isLoading: turns.length === 0, notice: null });
+    this.#follow(sessionId, lastEventId || undefined);
+  }
+
+  #follow(sessionId: string, after: string | undefined): void {
+    if (this.#stream !== null && this.#streamedSession === sessionId) return;
+    this.#closeStream();
+    // Without a cursor the stream starts at the running turn, or now; what lies before
+    // is fetched only once the stream stands, so that nothing falls between the two.
+    const needsTranscript = after === undefined;
+    const stream = this.#access.client.sessions.follow(sessionId, {
+      after,
+      onLink: (link) => {
+        if (this.#stream !== stream) return;
+        this.#store.set({ link: link === "closed" ? "idle" : link });
+        const { lastEventId } = this.#store.state.conversation;
+        if (link === "open" && needsTranscript && lastEventId === "") {
+          void this.#fetchTranscript(sessionId);
+        }
+      },
+    });
+    this.#stream = stream;
+    this.#streamedSession = sessionId;
+    void this.#pump(stream, sessionId);
+  }
+
+  async #pump(stream: SessionStream, sessionId: string): Promise<void> {
+    try {
+      for await (const event of stream) {
+        if (this.#stream !== stream) return;
+        this.#receive(event, sessionId);
+      }
+    } catch (error) {
+      if (this.#stream === stream) this.#streamFailed(error, sessionId);
+    }
+  }
+
+  #receive(event: SessionEvent, sessionId: string): void {
+    this.#store.converse((state) => applyEvent(state, event));
+    this.#events.onEvent(event);
+    if ("turnId" in event) this.#askForStranger(event.turnId, sessionId);
+    const isOver = event.kind === "session.status_idle";
+    if (isOver) this.#askForStrangers(sessionId);
+    const isQuiet = activeTurn(this.#store.state.conversation) === null;
+    if (isOver && isQuiet && !this.#isShown) this.#closeStream();
+  }
+
+  /** Another tab, or an operator, began this turn: its user message is in the transcript. */
+  #askForStranger(turnId: string, sessionId: string): void {
+    if (this.#knownTurns.has(turnId)) return;
+    const { turns } = this.#store.state.conversation;
+    // It may be the one this tab is just posting; its answer will tell.
+    if (turns.some((turn) => turn.phase === "sending")) return;
+    this.#knownTurns.add(turnId);
+    void this.#fetchTranscript(sessionId);
+  }
+
+  #askForStrangers(sessionId: string): void {
+    for (const turn of this.#store.state.conversation.turns) {
+      if (turn.turnId !== null && turn.userText === null) {
+        this.#askForStranger(turn.turnId, sessionId);
+      }
+    }
+  }
+
+  async #fetchTranscript(sessionId: string): Promise<void> {
+    try {
+      const messages = await this.#access.client.sessions.transcript(sessionId);
+      if (this.#streamedSession !== sessionId) return;
+      for (const { turnId } of messages) if (turnId !== null) this.#knownTurns.add(turnId);
+      this.#store.converse((state) => mergeTranscript(state, messages));
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#store.set({ isLoading: false });
+  }
+
+  #streamFailed(error: unknown, sessionId: string): void {
+    this.#stream = null;
+    this.#streamedSession = null;
+    this.#store.set({ isLoading: false, link: "lost" });
+    if (isGone(error) && this.#access.forget(sessionId)) {
+      this.reset();
+      this.#store.set({ link: "idle" });
+      return;
+    }
+    const text = error instanceof ConnectionError ? this.#t("linkLost") : explain(error, this.#t);
+    this.#store.set({ notice: { text, action: "reconnect" } });
+    this.#events.onError(error);
+  }
+
+  #fail(error: unknown): void {
+    this.#store.set({ notice: { text: explain(error, this.#t), action: null } });
+    this.#events.onError(error);
+  }
+
+  #closeStream(): void {
+    const stream = this.#stream;
+    this.#stream = null;
+    this.#streamedSession = null;
+    stream?.close();
+    this.#store.set({ link: "idle" });
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}

@@ -1,0 +1,37 @@
+import { ApiError, ConnectionError, LanternError } from "@lantern/sdk";
+import type { Catalog, Translate } from "../i18n/index.js";
+
+const SENTENCES: Readonly<Record<string, keyof Catalog>> = {
+  budget_exceeded: "budgetExceeded",
+  rate_limited: "rateLimited",
+  queue_full: "queueFull",
+  session_busy: "sessionBusy",
+  session_closed: "sessionClosed",
+  payload_too_large: "tooLarge",
+  forbidden_origin: "forbiddenOrigin",
+  connection_lost: "unreachable",
+};
+
+const STATUS_SENTENCES: Readonly<Record<number, keyof Catalog>> = {
+  402: "budgetExceeded",
+  413: "tooLarge",
+  429: "rateLimited",
+};
+
+/** A sentence for the person in front of the screen. */
+export function explain(error: unknown, t: Translate): string {
+  if (error instanceof ConnectionError) return t("unreachable");
+  if (!(error instanceof LanternError)) return t("genericError");
+  const known = Object.hasOwn(SENTENCES, error.code)
+    ? SENTENCES[error.code]
+    : error instanceof ApiError
+      ? STATUS_SENTENCES[error.status]
+      : undefined;
+  return t(known ?? "genericError");
+}
+
+/** Why a turn has no reply; the provider's own words are the operator's concern. */
+export function explainFailure(code: string, hadDeltas: boolean, t: Translate): string {
+  const known = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
+  return t(known ?? (hadDeltas ? "replyFailed" : "turnFailed"));
+}

@@ -1,0 +1,137 @@
+import type { TurnView } from "@lantern/sdk";
+import { el, icon, type View } from "../../dom.js";
+import { CHEVRON } from "../../icons.js";
+import type { Translate } from "../../i18n/index.js";
+import type { ChatState } from "../store.js";
+import { createTurnView, type TurnViewState } from "./bubble.js";
+
+export interface ThreadOptions {
+  t: Translate;
+  userName: string;
+  /** Known only once the server has answered. */
+  agentName: () => string;
+  /** Stands above the first message. */
+  welcome: HTMLElement | null;
+  onRetry: () => void;
+}
+
+export interface ThreadView extends View<ChatState> {
+  scrollToEnd(): void;
+}
+
+/** Closer to the end than this, the reader follows what is being written. */
+const FOLLOW_PX = 48;
+
+export function createThread(options: ThreadOptions): ThreadView {
+  const { t } = options;
+  const turns = el("div", { class: "turns" });
+  const loading = el(
+    "div",
+    { class: "loading", "aria-hidden": "true" },
+    ...["a", "b", "c"].map((name) => el("span", { class: name })),
+  );
+  const scroller = el(
+    "div",
+    { class: "thread", role: "region", "aria-label": t("conversation"), tabindex: "0" },
+    ...(options.welcome === null ? [] : [options.welcome]),
+    loading,
+    turns,
+  );
+  const latest = el("button", { type: "button", class: "latest", "aria-label": t("latest") });
+  latest.append(icon(CHEVRON));
+  const element = el("div", { class: "thread-frame" }, scroller, latest);
+  const follower = followEnd(scroller, latest);
+  const list = new TurnList(turns, options);
+  return {
+    element,
+    update(state) {
+      loading.hidden = !state.isLoading;
+      if (list.update(state)) follower.stayAtEnd();
+    },
+    scrollToEnd: follower.scrollToEnd,
+  };
+}
+
+interface Follower {
+  stayAtEnd(): void;
+  scrollToEnd(): void;
+}
+
+/** Keeps the end in view while the reader is there, and leaves them alone when not. */
+function followEnd(scroller: HTMLElement, latest: HTMLElement): Follower {
+  let isFollowing = true;
+  const toEnd = (): void => {
+    scroller.scrollTop = scroller.scrollHeight;
+  };
+  const scrollToEnd = (): void => {
+    isFollowing = true;
+    latest.classList.remove("shown");
+    toEnd();
+  };
+  scroller.addEventListener("scroll", () => {
+    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    isFollowing = below < FOLLOW_PX;
+    latest.classList.toggle("shown", !isFollowing);
+  });
+  latest.addEventListener("click", scrollToEnd);
+  return {
+    stayAtEnd() {
+      if (isFollowing) toEnd();
+    },
+    scrollToEnd,
+  };
+}
+
+class TurnList {
+  readonly #parent: HTMLElement;
+  readonly #options: ThreadOptions;
+  readonly #views = new Map<string, View<TurnViewState>>();
+  readonly #shown = new Map<string, { turn: TurnView; isLast: boolean }>();
+  #isRunning = false;
+
+  constructor(parent: HTMLElement, options: ThreadOptions) {
+    this.#parent = parent;
+    this.#options = options;
+  }
+
+  /** Whether anything on screen changed. */
+  update({ conversation }: ChatState): boolean {
+    const { turns, isRunning } = conversation;
+    const mayOfferRetry = isRunning !== this.#isRunning;
+    this.#isRunning = isRunning;
+    let hasChanged = this.#removeGone(turns);
+    turns.forEach((turn, index) => {
+      const isLast = index === turns.length - 1;
+      const view = this.#viewAt(index, turn.key);
+      const before = this.#shown.get(turn.key);
+      const isSame = before?.turn === turn && before.isLast === isLast;
+      if (isSame && !(isLast && mayOfferRetry)) return;
+      this.#shown.set(turn.key, { turn, isLast });
+      view.update({ turn, isLast, conversation });
+      hasChanged = true;
+    });
+    return hasChanged;
+  }
+
+  #viewAt(index: number, key: string): View<TurnViewState> {
+    let view = this.#views.get(key);
+    if (view === undefined) {
+      view = createTurnView(this.#options);
+      this.#views.set(key, view);
+    }
+    const standing = this.#parent.children[index] ?? null;
+    if (standing !== view.element) this.#parent.insertBefore(view.element, standing);
+    return view;
+  }
+
+  #removeGone(turns: readonly TurnView[]): boolean {
+    const keys = new Set(turns.map(({ key }) => key));
+    const gone = [...this.#views.keys()].filter((key) => !keys.has(key));
+    for (const key of gone) {
+      this.#views.get(key)?.element.remove();
+      this.#views.delete(key);
+      this.#shown.delete(key);
+    }
+    return gone.length > 0;
+  }
+}

@@ -1,0 +1,156 @@
+import { ApiError, LanternClient, type Session } from "@lantern/sdk";
+import type { WidgetOptions } from "../host.js";
+import type { SessionAccess } from "./chat.js";
+import { safeStorage } from "./storage.js";
+
+export interface WidgetConfig {
+  title?: string;
+  greeting?: string;
+  placeholder?: string;
+  accent?: string;
+  agentName?: string;
+}
+
+interface Bootstrap {
+  visitorToken: string;
+  expiresAt: string;
+  session?: Pick<Session, "id" | "status"> | null;
+  config: WidgetConfig;
+}
+
+interface Remembered {
+  visitorToken?: string;
+  expiresAt?: string;
+  sessionId?: string | null;
+  /** The visitor asked for a new chat; the server's latest session is not to come back. */
+  isFresh?: boolean;
+}
+
+/** A token is renewed this long before it ends, so that no request meets its end. */
+const RENEW_BEFORE_MS = 60_000;
+
+/** The visitor of this browser: token, session, and both kept over reloads. */
+export class Visitor implements SessionAccess {
+  readonly client: LanternClient;
+  readonly #options: WidgetOptions;
+  readonly #storage = safeStorage("localStorage");
+  readonly #name: string;
+  #renewal: Promise<Bootstrap> | null = null;
+  #creation: Promise<string> | null = null;
+
+  constructor(options: WidgetOptions) {
+    this.#options = options;
+    this.#name = `lantern:${options.key}`;
+    this.client = new LanternClient({
+      baseUrl: options.server,
+      fetch: (input, init) => this.#fetchAsVisitor(input, init),
+      credentials: "omit",
+      retry: { attempts: 12, capMs: 15_000 },
+    });
+  }
+
+  /** Makes the visitor known to the server; gives the widget's configuration. */
+  async arrive(): Promise<WidgetConfig> {
+    const { session, config } = await this.#renew();
+    const remembered = this.#recall();
+    if (session && !remembered.isFresh) this.#remember({ sessionId: session.id });
+    return config;
+  }
+
+  current(): string | null {
+    return this.#recall().sessionId ?? null;
+  }
+
+  ensure(): Promise<string> {
+    const known = this.current();
+    if (known !== null) return Promise.resolve(known);
+    this.#creation ??= this.#createSession().finally(() => (this.#creation = null));
+    return this.#creation;
+  }
+
+  forget(sessionId: string): boolean {
+    if (this.current() === sessionId) this.#remember({ sessionId: null });
+    return true;
+  }
+
+  startFresh(): void {
+    this.#remember({ sessionId: null, isFresh: true });
+  }
+
+  async #createSession(): Promise<string> {
+    const session = await this.client.sessions.create();
+    this.#remember({ sessionId: session.id, isFresh: false });
+    return session.id;
+  }
+
+  async #fetchAsVisitor(
+    input: RequestInfo | URL,
+    init: RequestInit = {},
+  ): Promise<Response> {
+    const { visitorToken, expiresAt } = this.#recall();
+    const isEnding = Date.parse(expiresAt ?? "") - Date.now() < RENEW_BEFORE_MS;
+    const isCurrent = visitorToken !== undefined && !isEnding;
+    const token = isCurrent ? visitorToken : (await this.#renew()).visitorToken;
+    const response = await fetch(input, withToken(init, token));
+    if (response.status !== 401 || !isCurrent) return response;
+    await response.body?.cancel();
+    return fetch(input, withToken(init, (await this.#renew()).visitorToken));
+  }
+
+  #renew(): Promise<Bootstrap> {
+    this.#renewal ??= this.#bootstrap().finally(() => (this.#renewal = null));
+    return this.#renewal;
+  }
+
+  async #bootstrap(): Promise<Bootstrap> {
+    const old = this.#recall().visitorToken;
+    let bootstrap: Bootstrap;
+    try {
+      bootstrap = await this.#callBootstrap(old);
+    } catch (error) {
+      if (old === undefined || !isTokenRefusal(error)) throw error;
+      // The old token is of no use any more, and neither is what it could see.
+      this.#remember({ sessionId: null });
+      bootstrap = await this.#callBootstrap(undefined);
+    }
+    const { visitorToken, expiresAt } = bootstrap;
+    this.#remember({ visitorToken, expiresAt });
+    return bootstrap;
+  }
+
+  async #callBootstrap(visitor: string | undefined): Promise<Bootstrap> {
+    const client = new LanternClient({
+      baseUrl: this.#options.server,
+      credentials: "omit",
+    });
+    const { key } = this.#options;
+    return client.json<Bootstrap>("/v1/widget/bootstrap", {
+      method: "POST",
+      body: visitor === undefined ? { key } : { key, visitor },
+      repeatable: true,
+    });
+  }
+
+  #recall(): Remembered {
+    try {
+      const stored: unknown = JSON.parse(this.#storage.get(this.#name) ?? "{}");
+      return typeof stored === "object" && stored !== null ? stored : {};
+    } catch {
+      return {};
+    }
+  }
+
+  #remember(change: Remembered): void {
+    this.#storage.set(this.#name, JSON.stringify({ ...this.#recall(), ...change }));
+  }
+}
+
+function isTokenRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 401);
+}
+
+function withToken(init: RequestInit, token: string): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  return { ...init, headers };
+}

@@ -1,0 +1,166 @@
+/**
+ * A small Lantern server for development and browser tests: loopback only, all in memory.
+ *
+ *     node test/fake-server.mjs [port]     then open the address it prints
+ *
+ * What a message says decides its reply; see `scripts.mjs`.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { FakeSession } from "./fake-session.mjs";
+import { pageFor } from "./pages.mjs";
+
+const staticFolder = fileURLToPath(new URL("../../../static/", import.meta.url));
+const TYPES = { ".js": "text/javascript", ".css": "text/css", ".json": "application/json" };
+const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-headers":
+    "authorization, content-type, idempotency-key, last-event-id, x-csrftoken",
+  "access-control-allow-methods": "GET, POST, PATCH, DELETE, OPTIONS",
+  "access-control-expose-headers": "Retry-After",
+};
+
+export class FakeServer {
+  /** Requests seen, as "METHOD path?query". */
+  requests = [];
+  sessions = new Map();
+  /** Paths that fail, to a status: `server.failing.set("/v1/widget/bootstrap", 503)`. */
+  failing = new Map();
+  tokens = new Set();
+  config = {
+    title: "Shop help",
+    greeting: "Hello! Ask me anything about orders, sizes and returns.",
+    placeholder: "Write a message…",
+    agentName: "Ember",
+  };
+  /** Milliseconds between two deltas. */
+  paceMs = 30;
+  heartbeatMs = 15_000;
+  #server = createServer((request, response) => {
+    this.#answer(request, response).catch((error) => response.destroy(error));
+  });
+
+  async listen(port = 0) {
+    await new Promise((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
+    this.origin = `http://127.0.0.1:${this.#server.address().port}`;
+    return this.origin;
+  }
+
+  async close() {
+    for (const session of this.sessions.values()) session.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Cuts every open event stream, as a lost network would. */
+  dropStreams() {
+    for (const session of this.sessions.values()) session.dropReaders();
+  }
+
+  streamCount() {
+    return [...this.sessions.values()].reduce((sum, { readers }) => sum + readers.size, 0);
+  }
+
+  async #answer(request, response) {
+    const url = new URL(request.url, this.origin);
+    this.requests.push(`${request.method} ${url.pathname}${url.search}`);
+    for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
+    if (request.method === "OPTIONS") return void response.writeHead(204).end();
+    if (this.failing.has(url.pathname)) {
+      return sendError(response, this.failing.get(url.pathname), "failing");
+    }
+    if (!url.pathname.startsWith("/v1/")) return this.#sendFile(url, response);
+    const body = await readJson(request);
+    if (url.pathname === "/v1/widget/bootstrap") return this.#bootstrap(body, response);
+    if (!this.#isKnown(request)) return sendError(response, 401, "unauthorized");
+    if (url.pathname === "/v1/sessions") {
+      const session = new FakeSession(newId("sess"), this);
+      this.sessions.set(session.id, session);
+      return sendJson(response, 201, session.describe());
+    }
+    return this.#session(request, url, body, response);
+  }
+
+  #isKnown(request) {
+    const token = (request.headers.authorization ?? "").replace("Bearer ", "");
+    return this.tokens.has(token) || request.headers["x-csrftoken"] === "csrf";
+  }
+
+  #bootstrap({ visitor }, response) {
+    if (visitor !== undefined && !this.tokens.has(visitor)) {
+      return sendError(response, 401, "unauthorized");
+    }
+    const visitorToken = newId("lv");
+    this.tokens.add(visitorToken);
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    return sendJson(response, 200, { visitorToken, expiresAt, session: null, config: this.config });
+  }
+
+  #session(request, url, body, response) {
+    const [, , , id, what, turnId, action] = url.pathname.split("/");
+    const session = this.sessions.get(id);
+    if (session === undefined) return sendError(response, 404, "not_found");
+    const after = url.searchParams.get("after") ?? request.headers["last-event-id"];
+    const route = `${request.method} ${action ?? what ?? ""}`;
+    if (route === "GET ") return sendJson(response, 200, session.describe());
+    if (route === "GET events") return session.follow(response, after);
+    if (route === "GET messages") return sendJson(response, 200, session.page(after));
+    if (route === "POST messages") return this.#post(session, request, body, response);
+    if (route === "POST regenerate") {
+      return sendJson(response, 202, session.begin(session.lastQuestion(), false));
+    }
+    if (route === "POST cancel") {
+      session.cancel(turnId);
+      return sendJson(response, 200, { id: turnId, status: "cancelled" });
+    }
+    return sendError(response, 404, "not_found");
+  }
+
+  #post(session, request, { content }, response) {
+    const refusal = /^refuse (\d+)(?: (\w+))?/.exec(content);
+    if (refusal) return sendError(response, Number(refusal[1]), refusal[2] ?? "refused");
+    return sendJson(response, 202, session.post(content, request.headers["idempotency-key"]));
+  }
+
+  #sendFile(url, response) {
+    const path = url.pathname === "/widget.js" ? "/static/widget/widget.js" : url.pathname;
+    const file = join(staticFolder, path.replace("/static/", ""));
+    if (path.startsWith("/static/") && !path.includes("..") && existsSync(file)) {
+      response.setHeader("content-type", TYPES[extname(file)] ?? "application/octet-stream");
+      return response.end(readFileSync(file));
+    }
+    const page = pageFor(url, this.origin);
+    if (page === null) return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...page.headers });
+    return response.end(page.html);
+  }
+}
+
+export function newId(prefix) {
+  return `${prefix}_${randomBytes(16).toString("hex")}`;
+}
+
+function sendJson(response, status, body) {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+function sendError(response, status, code) {
+  sendJson(response, status, {
+    error: { code, message: `Refused: ${code}.`, requestId: newId("req") },
+  });
+}
+
+async function readJson(request) {
+  let text = "";
+  for await (const part of request.setEncoding("utf8")) text += part;
+  return text === "" ? {} : JSON.parse(text);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const server = new FakeServer();
+  console.log(`Demo page: ${await server.listen(Number(process.argv[2] ?? 8123))}/`);
+}

@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: {
+    alias: {
+      "@lantern/sdk": fileURLToPath(
+        new URL("../../sdk/typescript/src/index.ts", import.meta.url),
+      ),
+    },
+  },
+  define: { PANEL_FILE: JSON.stringify("panel-test.js") },
+  test: { environment: "jsdom", include: ["test/*.test.ts"], testTimeout: 5000 },
+});
