@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from lantern_site.environment import database, secret_keys
 from sessions_app.conf import read_env
+
+# Generic bases such as ModelAdmin[Session] are written as the type checker reads them.
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(read_env("LANTERN_DATA_DIR") or BASE_DIR / "var")
@@ -35,7 +39,7 @@ if read_env("REDIS_URL"):
     )
 
 INSTALLED_APPS = [
-    "daphne",
+    "lantern_site",
     "lantern_site.admin.LanternAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -115,10 +119,10 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["sessions_app.edge.rest.base.Credential"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["sessions_app.edge.rest.authentication.Credential"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["sessions_app.edge.rest.base.JsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["sessions_app.edge.rest.base.JsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["sessions_app.edge.rest.media.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["sessions_app.edge.rest.media.JsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "sessions_app.edge.errors.rest_exception_handler",
 }

@@ -35,6 +35,7 @@ class Session(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name = "conversation"
         ordering = ["-created_at", "-id"]
         indexes = [models.Index(fields=["-created_at", "-id"])]
 

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+
+
+class CredentialScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Describes the bearer token in the schema."""
+
+    target_class = "sessions_app.edge.rest.authentication.Credential"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An API key (lk_…) or a visitor token (lv_…).",
+        }
+
 
 def add_event_stream(
     result: dict[str, Any], generator: object, request: object, public: bool

@@ -1,0 +1,157 @@
+"""What the first start makes: an admin, a provider, agents, an embed and a key.
+
+Everything is looked for before it is made, so later starts change nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import httpx
+from django.contrib.auth import get_user_model
+
+from sessions_app.conf import read_env
+from sessions_app.domain import ids
+from sessions_app.models import Agent, ApiKey, Provider
+from sessions_app.models.api_key import KEY_PREFIX, hash_key
+from widget.models import Embed
+
+RECORD = "first_start.json"
+ADMIN = "admin"
+PASSWORD_LENGTH = 16
+KEY_LENGTH = 43
+EMBED_KEY = "pk_demo"
+DEMO_ROUTE = "demo/demo"
+OPENAI_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-4.1-mini"
+PROBE_TIMEOUT_S = 0.5
+
+LOCAL_SERVERS = {
+    "ollama": "http://127.0.0.1:11434/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+    "llamacpp": "http://127.0.0.1:8080/v1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """The secrets of the first start, kept so that each start can print them."""
+
+    password: str
+    key: str
+
+    @classmethod
+    def load(cls, folder: Path) -> FirstStart:
+        """The kept secrets; made and kept, for the owner's eyes only, if missing."""
+        path = folder / RECORD
+        if path.exists():
+            return cls(**json.loads(path.read_text()))
+        made = cls(
+            ids.random_text(PASSWORD_LENGTH), KEY_PREFIX + ids.random_text(KEY_LENGTH)
+        )
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            json.dump(asdict(made), file)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProvider:
+    """A provider that can be used without being configured; ``model`` is its first."""
+
+    name: str
+    kind: str
+    model: str
+    base_url: str = ""
+    api_key: str = ""
+    is_local: bool = False
+
+
+def find_provider() -> FoundProvider:
+    """A key in the environment, a local server on its usual port, else the demo."""
+    wanted = os.environ.get("LANTERN_MODEL", "")
+    if key := read_env("OPENAI_API_KEY"):
+        base_url = os.environ.get("OPENAI_BASE_URL", OPENAI_URL)
+        is_local = "127.0.0.1" in base_url or "localhost" in base_url
+        model = wanted or DEFAULT_MODEL
+        return FoundProvider("openai", "openai", model, base_url, key, is_local)
+    for name, url in LOCAL_SERVERS.items():
+        if model := _first_model(url):
+            return FoundProvider(name, "openai", wanted or model, url, is_local=True)
+    return FoundProvider("demo", "demo", "demo")
+
+
+def _first_model(base_url: str) -> str:
+    """The first model of an OpenAI-compatible server; empty if none answers."""
+    try:
+        with httpx.Client(timeout=PROBE_TIMEOUT_S, trust_env=False) as client:
+            listed = client.get(f"{base_url}/models").json()
+        return str(listed["data"][0]["id"])
+    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        return ""
+
+
+def make_admin(password: str) -> bool:
+    """The first admin; tells whether its first password is still the one in use."""
+    users = get_user_model().objects
+    if not users.exists():
+        users.create_superuser(ADMIN, "", password)
+    user = users.filter(username=ADMIN).first()
+    return user is not None and user.check_password(password)
+
+
+def make_agents(found: FoundProvider) -> None:
+    """The default agent on the best provider there is, and one that shows tools."""
+    Provider.objects.get_or_create(name="demo", defaults={"kind": "demo"})
+    Provider.objects.get_or_create(
+        name=found.name,
+        defaults={
+            "kind": found.kind,
+            "base_url": found.base_url,
+            "api_key": found.api_key,
+            "allow_private": found.is_local,
+        },
+    )
+    route = [f"{found.name}/{found.model}"]
+    has_default = Agent.objects.filter(is_default=True).exists()
+    agent, is_new = Agent.objects.get_or_create(
+        slug="assistant",
+        defaults={
+            "is_default": not has_default,
+            "route": route,
+            "system_prompt": "You are a helpful assistant. Answer in Markdown.",
+        },
+    )
+    if not is_new and agent.route == [DEMO_ROUTE] != route:
+        # The demo was a stopgap; a model has turned up since.
+        agent.route = route
+        agent.save(update_fields=["route"])
+    Agent.objects.get_or_create(
+        slug="demo-tools",
+        defaults={"route": [DEMO_ROUTE], "tools": ["current_time"]},
+    )
+
+
+def make_embed(port: int) -> Embed:
+    """The embed of the front page, allowed on this server's own addresses."""
+    agent = Agent.objects.filter(is_default=True).first() or Agent.objects.get(
+        slug="assistant"
+    )
+    embed, _ = Embed.objects.get_or_create(key=EMBED_KEY, defaults={"agent": agent})
+    own = [f"http://{host}:{port}" for host in ("127.0.0.1", "localhost")]
+    missing = [origin for origin in own if origin not in embed.origins]
+    if missing:
+        embed.origins = [*embed.origins, *missing]
+        embed.save(update_fields=["origins"])
+    return embed
+
+
+def make_key(key: str) -> None:
+    """The first API key."""
+    if not ApiKey.objects.filter(digest=hash_key(key)).exists():
+        row = ApiKey(name=f"first {key[-4:]}")
+        row.set_key(key)
+        row.save()

@@ -1,0 +1,19 @@
+"""The port that the server listens on."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ImproperlyConfigured
+
+from sessions_app.conf import read_env
+
+DEFAULT_PORT = 8000
+
+
+def default_port() -> int:
+    """``PORT``, 8000 if it is not set."""
+    text = read_env("PORT")
+    if not text:
+        return DEFAULT_PORT
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65536):
+        raise ImproperlyConfigured(f"PORT is {text!r}; write a number below 65536.")
+    return int(text)

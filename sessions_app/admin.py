@@ -1,0 +1,213 @@
+"""The admin: everything that can be set up, and the conversations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+
+from sessions_app.domain import ids
+from sessions_app.models import (
+    Agent,
+    ApiKey,
+    Attempt,
+    Message,
+    Price,
+    Provider,
+    Session,
+    Turn,
+)
+from sessions_app.models.api_key import KEY_PREFIX
+
+KEY_LENGTH = 43
+TITLE_LENGTH = 60
+
+
+@admin.register(Session)
+class SessionAdmin(admin.ModelAdmin[Session]):
+    """The conversations: a list, and one of them live."""
+
+    list_display = ("conversation", "agent", "owner", "turn_count", "updated_at")
+    list_filter = ("agent", "is_closed")
+    search_fields = ("id", "title", "user", "messages__content")
+    fields = ("agent", "title")
+    date_hierarchy = "created_at"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:
+        first = Message.objects.filter(session=OuterRef("pk"), position=0)
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("agent")
+            .annotate(
+                first_words=Subquery(first.order_by("ordinal").values("content")[:1]),
+                turn_count=Count("turns"),
+            )
+        )
+
+    @admin.display(description="Conversation", ordering="title")
+    def conversation(self, session: Session) -> str:
+        """The title, else how it began."""
+        words = session.title or getattr(session, "first_words", None) or session.pk
+        return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1] + "…"
+
+    @admin.display(description="Turns", ordering="turn_count")
+    def turn_count(self, session: Session) -> int:
+        return int(getattr(session, "turn_count", 0))
+
+    def save_model(
+        self, request: HttpRequest, obj: Session, form: Any, change: bool
+    ) -> None:
+        if not change:
+            obj.owner = f"staff:{request.user.pk}"
+        super().save_model(request, obj, form, change)
+
+    def response_add(
+        self, request: HttpRequest, obj: Session, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        # A new conversation is there to be written in: stay on its page.
+        request.POST = request.POST.copy()
+        request.POST["_continue"] = "1"
+        return super().response_add(request, obj, post_url_continue)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The conversation, live, in place of a form."""
+        session = get_object_or_404(self.get_queryset(request), pk=object_id)
+        if not self.has_view_permission(request, session):
+            return super().change_view(request, object_id, form_url, extra_context)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": self.conversation(session),
+            "opts": self.opts,
+            "conversation": session,
+            "may_write": self.has_change_permission(request, session),
+            "may_delete": self.has_delete_permission(request, session),
+        }
+        template = "admin/sessions_app/session/conversation.html"
+        return TemplateResponse(request, template, context)
+
+
+class PriceInline(admin.TabularInline[Price, Provider]):
+    """Prices below their provider."""
+
+    model = Price
+    extra = 0
+
+
+class ProviderForm(forms.ModelForm[Provider]):
+    """The key is written, never shown."""
+
+    api_key = forms.CharField(
+        required=False,
+        widget=forms.PasswordInput(render_value=False),
+        help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
+    )
+
+    class Meta:
+        model = Provider
+        fields = (
+            "name",
+            "kind",
+            "base_url",
+            "api_key",
+            "allow_private",
+            "is_enabled",
+            "connect_timeout_s",
+            "first_content_timeout_s",
+            "idle_timeout_s",
+        )
+
+    def clean_api_key(self) -> str:
+        return self.cleaned_data["api_key"] or self.instance.api_key
+
+
+@admin.register(Provider)
+class ProviderAdmin(admin.ModelAdmin[Provider]):
+    """Accounts at model providers."""
+
+    form = ProviderForm
+    list_display = ("name", "kind", "base_url", "is_enabled")
+    inlines = (PriceInline,)
+
+
+@admin.register(Agent)
+class AgentAdmin(admin.ModelAdmin[Agent]):
+    """What answers."""
+
+    list_display = ("slug", "is_default", "is_enabled", "route")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
+    """Keys of servers; a new one is shown once."""
+
+    list_display = ("name", "hint", "is_enabled", "created_at")
+    readonly_fields = ("hint", "created_at")
+
+    def save_model(
+        self, request: HttpRequest, obj: ApiKey, form: Any, change: bool
+    ) -> None:
+        if not change:
+            key = KEY_PREFIX + ids.random_text(KEY_LENGTH)
+            obj.set_key(key)
+            note = f"The new key is {key}. It is shown this once; copy it now."
+            messages.warning(request, note)
+        super().save_model(request, obj, form, change)
+
+
+class AttemptInline(admin.TabularInline[Attempt, Turn]):
+    """What was asked of which provider."""
+
+    model = Attempt
+    extra = 0
+    can_delete = False
+    fields = readonly_fields = (
+        "round",
+        "provider",
+        "model",
+        "status",
+        "error_code",
+        "diagnosis",
+        "ttft_ms",
+        "tokens_in",
+        "tokens_out",
+        "cost_usd",
+    )
+
+
+@admin.register(Turn)
+class TurnAdmin(admin.ModelAdmin[Turn]):
+    """Turns, to be looked at only."""
+
+    list_display = (
+        "id",
+        "session",
+        "state",
+        "error_code",
+        "tokens_in",
+        "tokens_out",
+        "cost_usd",
+        "created_at",
+    )
+    list_filter = ("state", "error_code")
+    search_fields = ("id", "session__id")
+    inlines = (AttemptInline,)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Turn | None = None
+    ) -> bool:
+        return False
