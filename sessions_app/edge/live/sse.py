@@ -124,7 +124,7 @@ class EventsConsumer(StreamConsumer):
     """``GET /v1/sessions/{id}/events``"""
 
     async def open(self, request: LiveRequest, body: bytes) -> Batches:
-        session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        session_id = self.scope["session_id"]
         cursor, bad_cursor = _cursor_of(request)
         logged_n = 0
         if cursor is not None:
@@ -174,7 +174,7 @@ class MessageStreamConsumer(StreamConsumer):
     """``POST /v1/sessions/{id}/messages`` with ``Accept: text/event-stream``"""
 
     async def open(self, request: LiveRequest, body: bytes) -> Batches:
-        session_id = self.scope["url_route"]["kwargs"]["session_id"]
+        session_id = self.scope["session_id"]
         posted = await in_thread(self._post, request, session_id, body)
         return self._turn_events(posted)
 
