@@ -137,7 +137,7 @@ export function mergeTranscript(
 
 function storedIn(turn: TurnView, message: Message): TurnView {
   if (message.role === "user") return { ...turn, userText: message.content };
-  if (message.role !== "assistant") return turn;
+  if (message.role !== "assistant" || message.superseded === true) return turn;
   if (turn.phase === "cancelled") return { ...turn, text: message.content };
   return { ...turn, text: message.content, phase: "completed", failure: null, held: {} };
 }

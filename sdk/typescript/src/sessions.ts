@@ -17,6 +17,8 @@ export interface Message {
   content: string;
   turnId: string | null;
   createdAt: string;
+  /** A later answer took its place. */
+  superseded?: boolean;
 }
 
 export interface Page<T> {
@@ -54,6 +56,8 @@ export interface CallOptions {
 export type SessionStreamEvent =
   | { type: "delta"; delta: string }
   | { type: "completed"; text: string; usage: Usage; stopReason?: StopReason };
+
+const PAGE_LIMIT = 100;
 
 export class Sessions {
   readonly #client: LanternClient;
@@ -94,9 +98,9 @@ export class Sessions {
     const messages: Message[] = [];
     let after: string | null = null;
     do {
-      const query: string = after === null ? "" : `?after=${encodeURIComponent(after)}`;
+      const next: string = after === null ? "" : `&after=${encodeURIComponent(after)}`;
       const page: Page<Message> = await this.#client.json(
-        `${pathOf(sessionId)}/messages${query}`,
+        `${pathOf(sessionId)}/messages?limit=${PAGE_LIMIT}${next}`,
         { signal: options.signal },
       );
       messages.push(...page.data);

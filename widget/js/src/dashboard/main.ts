@@ -48,6 +48,7 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
   const notice = createNotice(() => void chat.show());
   const link = el("p", { class: "link", hidden: true });
   const composer = operatorComposer(t, chat, sessionId);
+  composer.element.hidden = section.dataset["canReply"] === "0";
   section.replaceChildren(thread.element, link, notice.element, composer.element);
   section.append(...announcer.elements);
   store.subscribe((state, before) => {

@@ -155,7 +155,7 @@ class BlockParser {
         continue;
       }
       const isNested = indentOf(line) >= nestedFrom;
-      const isLazy = blanks === 0 && !this.#startsBlock(at);
+      const isLazy = blanks === 0 && !ITEM.test(line) && !this.#startsBlock(at);
       if (!isNested && !isLazy) {
         // A sibling after blank lines still belongs to this list.
         if (blanks > 0 && ITEM.test(line)) this.#at = at;

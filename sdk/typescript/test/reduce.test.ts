@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import {
+  acceptTurn,
+  applyEvent,
+  EMPTY_CONVERSATION,
+  mergeTranscript,
+  parseSessionEvent,
+  proposeTurn,
+  type ConversationState,
+  type Message,
+} from "../src/index.js";
+import vectors from "./vectors/reduce.json";
+
+type Row = readonly [id: string, kind: string, payload: object];
+
+function fold(rows: readonly Row[], from = EMPTY_CONVERSATION): ConversationState {
+  return rows.reduce((state, [id, kind, payload]) => {
+    const text = JSON.stringify({ sessionId: "s1", ...payload });
+    const event = parseSessionEvent({ id, event: kind, payload: text });
+    return event === null ? state : applyEvent(state, event);
+  }, from);
+}
+
+function outline(state: ConversationState): unknown[] {
+  return state.turns.map(({ turnId, phase, text }) => [turnId, phase, text]);
+}
+
+function message(role: string, turnId: string, content: string): Message {
+  return { id: `m-${turnId}-${role}`, role, turnId, content, createdAt: "" };
+}
+
+test.each(vectors.cases)("$name", ({ events, turns, lastEventId, isRunning }) => {
+  const state = fold(events as unknown as Row[]);
+  expect(outline(state)).toEqual(turns);
+  if (lastEventId !== undefined) expect(state.lastEventId).toBe(lastEventId);
+  if (isRunning !== undefined) expect(state.isRunning).toBe(isRunning);
+});
+
+test.each(vectors.cases)("twice the same: $name", ({ events }) => {
+  const rows = events as unknown as Row[];
+  const once = fold(rows);
+  expect(outline(fold(rows, once))).toEqual(outline(once));
+});
+
+test("unknown kinds and unreadable payloads are ignored", () => {
+  expect(parseSessionEvent({ id: "", event: "new_kind", payload: "{}" })).toBeNull();
+  expect(parseSessionEvent({ id: "", event: "toString", payload: "{}" })).toBeNull();
+  expect(parseSessionEvent({ id: "", event: "message_delta", payload: "{" })).toBeNull();
+  expect(parseSessionEvent({ id: "", event: "message_delta", payload: "null" })).toBeNull();
+  expect(parseSessionEvent({ id: "", event: "message_delta", payload: "{}" })).toBeNull();
+});
+
+test("events that overtake the answer to the post join its turn", () => {
+  let state = proposeTurn(EMPTY_CONVERSATION, "local", "Hi");
+  state = fold([["1-1", "message_delta", { turnId: "t1", seq: 1, delta: "Yo" }]], state);
+  state = acceptTurn(state, "local", "t1");
+  expect(state.turns).toHaveLength(1);
+  expect(state.turns[0]).toMatchObject({ key: "local", userText: "Hi", text: "Yo" });
+});
+
+test("older messages come before a turn that is streaming", () => {
+  let state = fold([["2-1", "message_delta", { turnId: "t2", seq: 1, delta: "B" }]]);
+  state = mergeTranscript(state, [
+    message("user", "t1", "one"),
+    message("assistant", "t1", "A"),
+    message("user", "t2", "two"),
+  ]);
+  expect(outline(state)).toEqual([
+    ["t1", "completed", "A"],
+    ["t2", "running", "B"],
+  ]);
+  expect(state.turns[1]?.userText).toBe("two");
+});
+
+test("a stored reply wins over what is replayed of it", () => {
+  let state = mergeTranscript(EMPTY_CONVERSATION, [
+    message("user", "t1", "one"),
+    message("assistant", "t1", "All of it"),
+  ]);
+  state = fold([["1-1", "message_delta", { turnId: "t1", seq: 1, delta: "All" }]], state);
+  expect(outline(state)).toEqual([["t1", "completed", "All of it"]]);
+});
+
+test("a superseded answer is not shown", () => {
+  const old = { ...message("assistant", "t1", "old"), superseded: true };
+  const messages = [message("user", "t1", "one"), old, message("assistant", "t2", "new")];
+  expect(outline(mergeTranscript(EMPTY_CONVERSATION, messages))).toEqual([
+    ["t1", "unanswered", ""],
+    ["t2", "completed", "new"],
+  ]);
+});
