@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 
 from sessions_app.conf import conf
 
@@ -33,3 +33,12 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
             close_old_connections()
 
     return await sync_to_async(call, thread_sensitive=False, executor=_threads())()
+
+
+def close_threads() -> None:
+    """Close the connections of the store's threads and end them."""
+    threads = _threads()
+    for future in [threads.submit(connections.close_all) for _ in range(32)]:
+        future.result()
+    threads.shutdown()
+    _threads.cache_clear()

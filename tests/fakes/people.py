@@ -1,0 +1,50 @@
+"""The people of the tests, and what they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sessions_app.models import Agent, ApiKey, Price, Provider, Session
+from sessions_app.service import Caller
+from sessions_app.store.sessions import SessionFilter
+from widget.models import Embed
+
+ALICE_KEY = "lk_alice"
+BOB_KEY = "lk_bob"
+SHOP = "https://shop.example"
+
+
+def make_agent(slug: str = "helper", **fields: Any) -> Agent:
+    """An agent on the providers primary and backup."""
+    for name in ("primary", "backup"):
+        provider, is_new = Provider.objects.get_or_create(
+            name=name, defaults={"kind": "openai", "base_url": "http://127.0.0.1:9/v1"}
+        )
+        if is_new:
+            Price.objects.create(provider=provider, model="*", input="1", output="2")
+    fields.setdefault("route", ["primary/gpt-x", "backup/claude-y"])
+    fields.setdefault("is_default", not Agent.objects.filter(is_default=True).exists())
+    return Agent.objects.create(slug=slug, **fields)
+
+
+def make_key(key: str, **fields: Any) -> ApiKey:
+    """An API key of that text."""
+    row = ApiKey(name=key, **fields)
+    row.set_key(key)
+    row.save()
+    return row
+
+
+def make_embed(agent: Agent, key: str = "pk_shop", **fields: Any) -> Embed:
+    """An embed on the shop's site."""
+    return Embed.objects.create(key=key, agent=agent, **{"origins": [SHOP], **fields})
+
+
+def make_caller(name: str = "key:1") -> Caller:
+    """A caller that sees its own sessions."""
+    return Caller(name, SessionFilter(owner=name))
+
+
+def make_session(agent: Agent, owner: str = "key:1", **fields: Any) -> Session:
+    """A session of that owner."""
+    return Session.objects.create(agent=agent, owner=owner, **fields)
