@@ -17,7 +17,7 @@ BUSY_TIMEOUT_S = 5
 
 
 def database(folder: Path) -> dict[str, Any]:
-    """Django's database entry for ``DATABASE_URL``; SQLite in the data folder if unset."""
+    """Django's entry for ``DATABASE_URL``; SQLite in the data folder if unset."""
     url = read_env("DATABASE_URL")
     if not url:
         return _sqlite(str(folder / "lantern.sqlite3"))

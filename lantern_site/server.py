@@ -13,12 +13,12 @@ if sys.platform != "win32":
     import uvloop
 
     # Before anything imports the reactor: it runs on the loop that it finds here.
-    asyncioreactor.install(uvloop.new_event_loop())
+    asyncioreactor.install(uvloop.new_event_loop())  # type: ignore[no-untyped-call]
 
-from daphne.server import Server  # noqa: E402
-from twisted.internet import defer, reactor  # noqa: E402
+from daphne.server import Server
+from twisted.internet import defer, reactor
 
-from sessions_app.engine.consumer import engine  # noqa: E402
+from sessions_app.engine.consumer import engine
 
 DRAIN_S = 5.0
 
@@ -26,29 +26,30 @@ DRAIN_S = 5.0
 class LanternServer(Server):  # type: ignore[misc]
     """Starts the engine before the first request, and ends it before the last."""
 
-    when_listening: Callable[[], None]
+    listen_failure = ""
+    connections: dict[Any, dict[str, Any]]
+
+    def __init__(self, *args: Any, ready: Callable[[], None], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._ready = ready
 
     def run(self) -> None:
         reactor.callWhenRunning(self._start_engine)
         super().run()
 
-    listen_failure = ""
-
     def listen_error(self, failure: Any) -> None:
         """Keep the reason for the command line, and stop."""
         self.listen_failure = failure.getErrorMessage()
-        self.abort_start = True
-        if reactor.running:
-            reactor.stop()
+        self.stop()
 
     def listen_success(self, port: Any) -> None:
         """Now connections are accepted."""
         super().listen_success(port)
-        self.when_listening()
+        self._ready()
 
     def _start_engine(self) -> None:
         engine.ensure_running()
-        reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)
+        reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)  # type: ignore[arg-type]
 
     def _stop_engine(self) -> defer.Deferred[None]:
         stopping = asyncio.ensure_future(engine.stop(DRAIN_S))
@@ -75,11 +76,11 @@ def serve(host: str, port: int, ready: Callable[[], None]) -> None:
         endpoints=build_endpoint_description_strings(host=host, port=port),
         verbosity=0,
         server_name="lantern",
+        ready=ready,
         request_buffer_size=65_536,
         websocket_max_message_size=1_048_576,
         websocket_max_frame_size=1_048_576,
     )
-    server.when_listening = ready
     server.run()
     if server.listen_failure:
         raise OSError(server.listen_failure)

@@ -1,4 +1,4 @@
-"""Django settings, read from the environment (contract: ``docs/reference/settings``)."""
+"""Django settings, read from the environment (``docs/reference/settings.md``)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LANTERN_SECRET_KEYS, SECRET_KEY = secret_keys(DATA_DIR)
 DEBUG = False
 ALLOWED_HOSTS = [
     host.strip()
-    for host in (read_env("LANTERN_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]").split(
-        ","
-    )
+    for host in (
+        read_env("LANTERN_ALLOWED_HOSTS") or "localhost,127.0.0.1,[::1]"
+    ).split(",")
     if host.strip()
 ]
 LANTERN_TRUSTED_PROXIES = [
@@ -118,7 +118,9 @@ X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["sessions_app.edge.rest.authentication.Credential"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "sessions_app.edge.rest.authentication.Credential"
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["sessions_app.edge.rest.media.JsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["sessions_app.edge.rest.media.JsonParser"],

@@ -7,9 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from sessions_app.domain import ids
 from sessions_app.models import (
@@ -71,9 +72,10 @@ class SessionAdmin(admin.ModelAdmin[Session]):
         self, request: HttpRequest, obj: Session, post_url_continue: str | None = None
     ) -> HttpResponse:
         # A new conversation is there to be written in: stay on its page.
-        request.POST = request.POST.copy()
-        request.POST["_continue"] = "1"
-        return super().response_add(request, obj, post_url_continue)
+        del request, post_url_continue
+        return HttpResponseRedirect(
+            reverse("admin:sessions_app_session_change", args=[obj.pk])
+        )
 
     def change_view(
         self,
@@ -129,7 +131,7 @@ class ProviderForm(forms.ModelForm[Provider]):
         )
 
     def clean_api_key(self) -> str:
-        return self.cleaned_data["api_key"] or self.instance.api_key
+        return str(self.cleaned_data["api_key"] or self.instance.api_key)
 
 
 @admin.register(Provider)

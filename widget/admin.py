@@ -33,7 +33,7 @@ class EmbedForm(forms.ModelForm[Embed]):
         )
 
     def clean_secret(self) -> str:
-        return self.cleaned_data["secret"] or self.instance.secret
+        return str(self.cleaned_data["secret"] or self.instance.secret)
 
 
 @admin.register(Embed)

@@ -25,7 +25,7 @@ TURNS = "lantern.turns"
 WORKERS = "lantern.workers"
 
 
-class TurnConsumer(AsyncConsumer):
+class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
     """Never waits for a provider in a handler: each turn is a task of the host."""
 
     def __init__(self, host: TurnHost) -> None:

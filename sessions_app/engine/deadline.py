@@ -62,6 +62,6 @@ class Deadline:
         if not self._is_over or self._task is None:
             return
         # A cancel from elsewhere at the same moment wins.
-        if self._task.uncancel() <= self._cancels_before and kind is not None:
-            if issubclass(kind, asyncio.CancelledError):
-                raise ProviderTimeout from error
+        is_only_ours = self._task.uncancel() <= self._cancels_before
+        if is_only_ours and isinstance(error, asyncio.CancelledError):
+            raise ProviderTimeout from error

@@ -58,16 +58,18 @@ class TurnHost:
     async def close(self, patience_s: float) -> None:
         """Take no more turns; let the running ones end, then end the rest."""
         self._is_stopping = True
-        deadline = time.monotonic() + patience_s
-        while self._runs and time.monotonic() < deadline:
-            await asyncio.sleep(0.05)
+        await self._runs_ended(patience_s)
         for run in list(self._runs.values()):
             run.stop(StopCause.SHUTDOWN)
-        while self._runs and time.monotonic() < deadline + conf().give_up_s:
-            await asyncio.sleep(0.05)
+        await self._runs_ended(conf().give_up_s)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _runs_ended(self, patience_s: float) -> None:
+        running = [run.task for run in self._runs.values()]
+        if running:
+            await asyncio.wait(running, timeout=patience_s)
 
     async def _run(self, turn_id: str) -> None:
         work = await in_thread(turn_store.claim, turn_id, self.worker)
@@ -76,7 +78,7 @@ class TurnHost:
         run = TurnRun(work, self._bus, self._find_adapter)
         self._runs[turn_id] = run
         try:
-            await run.start()
+            await run.task
         finally:
             del self._runs[turn_id]
         following = await in_thread(turn_store.next_queued, work.session_id)

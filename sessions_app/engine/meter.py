@@ -90,5 +90,7 @@ class Book:
 
 
 def _characters(message: PromptMessage) -> int:
-    calls = sum(len(call.name) + len(str(call.arguments)) for call in message.tool_calls)
+    calls = sum(
+        len(call.name) + len(str(call.arguments)) for call in message.tool_calls
+    )
     return len(message.content) + calls

@@ -30,7 +30,9 @@ from sessions_app.store.db import in_thread
 from sessions_app.tools.base import Tool
 
 MAX_TOOL_ROUNDS = 5
-LIMIT_REPLY = "I could not finish this: the limit of tool calls for one answer is reached."
+LIMIT_REPLY = (
+    "I could not finish this: the limit of tool calls for one answer is reached."
+)
 CUT_REPLY = "I could not finish this: the answer was cut off at its length limit."
 
 

@@ -58,19 +58,15 @@ class TurnRun:
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
         self._is_ending = False
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> asyncio.Task[None]:
-        """Begin; the task never raises."""
-        self._task = asyncio.create_task(self._run(), name=self.work.turn_id)
-        return self._task
+        # Begins with the next turn of the loop, and never raises.
+        self.task = asyncio.create_task(self._run(), name=work.turn_id)
 
     def stop(self, cause: StopCause) -> None:
         """End the turn early; once its end is being written, that end stands."""
-        if self._task is None or self._is_ending or self._stop_cause is not None:
+        if self._is_ending or self._stop_cause is not None:
             return
         self._stop_cause = cause
-        self._task.cancel()
+        self.task.cancel()
 
     async def _run(self) -> None:
         try:
@@ -162,17 +158,14 @@ class TurnRun:
         )
 
     async def _stopped(self) -> TurnEnd | None:
-        assert self._task is not None
-        self._task.uncancel()
+        self.task.uncancel()
         if self._stop_cause is StopCause.CANCEL:
             return self._completed(Reply("".join(self._shown), StopReason.CANCELLED))
         if self._stop_cause is StopCause.CLAIM_LOST:
             return None
         if not self._shown and not self._has_started_tool():
             # Nothing happened yet that a second run would repeat.
-            await in_thread(
-                turn_store.release, self.work.turn_id, self.work.fence
-            )
+            await in_thread(turn_store.release, self.work.turn_id, self.work.fence)
             return None
         return self._failed(WorkerShutdown(), True)
 

@@ -59,9 +59,7 @@ class PostedTurn:
 @transaction.atomic
 def post(draft: TurnDraft) -> PostedTurn:
     """Store the turn, or find the one that the same request made before."""
-    session = (
-        Session.objects.select_for_update().filter(pk=draft.session_id).first()
-    )
+    session = Session.objects.select_for_update().filter(pk=draft.session_id).first()
     if session is None:
         raise NotFound("There is no such session.")
     if draft.idempotency_key and (earlier := _replay(draft)):

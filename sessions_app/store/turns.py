@@ -30,15 +30,14 @@ def claim(turn_id: str, worker: str) -> TurnWork | None:
     )
     try:
         with transaction.atomic():
-            claimed = (
-                Turn.objects.filter(~Exists(earlier), pk=turn_id, state=TurnState.QUEUED)
-                .update(
-                    state=TurnState.RUNNING,
-                    fence=F("fence") + 1,
-                    worker=worker,
-                    lease_until=Now() + timedelta(seconds=conf().lease_s),
-                    started_at=Now(),
-                )
+            claimed = Turn.objects.filter(
+                ~Exists(earlier), pk=turn_id, state=TurnState.QUEUED
+            ).update(
+                state=TurnState.RUNNING,
+                fence=F("fence") + 1,
+                worker=worker,
+                lease_until=Now() + timedelta(seconds=conf().lease_s),
+                started_at=Now(),
             )
             return _work_of(turn_id) if claimed else None
     except IntegrityError:  # another turn of the session was claimed meanwhile
@@ -152,7 +151,9 @@ def _store_reply(turn_id: str, text: str) -> None:
 def release(turn_id: str, fence: int) -> bool:
     """Put a turn back in the queue that its process could not bring to an end."""
     return bool(
-        _held(turn_id, fence).update(state=TurnState.QUEUED, worker="", lease_until=None)
+        _held(turn_id, fence).update(
+            state=TurnState.QUEUED, worker="", lease_until=None
+        )
     )
 
 

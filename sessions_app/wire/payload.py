@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -23,16 +22,17 @@ def camel(name: str) -> str:
     return _BOUNDARY.sub(lambda match: match[1].upper(), name)
 
 
-@lru_cache(maxsize=64)
-def _field_names(cls: type) -> tuple[tuple[str, str], ...]:
-    return tuple((item.name, camel(item.name)) for item in fields(cls))
+_FIELD_NAMES = {
+    kind: tuple((item.name, camel(item.name)) for item in fields(kind))
+    for kind in (*get_args(SessionEvent), UsageSummary)
+}
 
 
 def event_object(event: SessionEvent | UsageSummary) -> dict[str, Any]:
     """The event as clients see it; the values of ``arguments`` stay as they are."""
     return {
         wire: event_object(value) if isinstance(value, UsageSummary) else value
-        for name, wire in _field_names(type(event))
+        for name, wire in _FIELD_NAMES[type(event)]
         for value in (getattr(event, name),)
     }
 

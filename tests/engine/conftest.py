@@ -47,7 +47,9 @@ class Engine:
         message = NewMessage(content, **options)
         return await in_thread(service.post_message, CALLER, self.session.pk, message)
 
-    async def run(self, provider: ScriptedProvider, content: str = "hello") -> list[Event]:
+    async def run(
+        self, provider: ScriptedProvider, content: str = "hello"
+    ) -> list[Event]:
         """Post a message, run its turn, give its events."""
         host = await self.host(provider)
         posted = await self.post(content)
