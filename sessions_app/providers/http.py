@@ -81,6 +81,7 @@ def _new_session() -> aiohttp.ClientSession:
     )
     trace = aiohttp.TraceConfig()
     trace.on_connection_reuseconn.append(_note_reuse)
+    trace.on_request_end.append(_end_body_with_connection)
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -91,6 +92,44 @@ def _new_session() -> aiohttp.ClientSession:
 
 async def _note_reuse(*_: object) -> None:
     _is_reused.set(True)
+
+
+async def _end_body_with_connection(
+    _: object, __: object, params: aiohttp.TraceRequestEndParams
+) -> None:
+    """End the body when its connection is lost: aiohttp 3.14 forgets to.
+
+    After bytes that are no chunk it closes the connection and leaves the reader
+    waiting for ever. A plain end is enough, as every reply has an end marker of its
+    own, and unlike an exception it lets the reader have what came before.
+    """
+    connection, content = params.response.connection, params.response.content
+    if connection is None or connection.protocol is None:
+        return  # the whole body is here
+    closed = connection.protocol.closed
+
+    def end(*_: object) -> None:
+        if not content.is_eof() and content.exception() is None:
+            content.feed_eof()
+
+    if closed is None:
+        end()
+        return
+
+    def forget() -> None:
+        closed.remove_done_callback(end)
+
+    # The future lives as long as the connection, and must not keep each body.
+    closed.add_done_callback(end)
+    content.on_eof(forget)
+    closed.remove_done_callback(_note_outcome)
+    closed.add_done_callback(_note_outcome)
+
+
+def _note_outcome(closed: asyncio.Future[None]) -> None:
+    """Look at the exception, as asyncio logs those that nobody looked at."""
+    if not closed.cancelled():
+        closed.exception()
 
 
 @lru_cache(maxsize=1)
