@@ -119,7 +119,7 @@ class Widget {
     setTimeout(() => {
       if (this.#isDestroyed || this.#element.isConnected) return;
       this.#whenBody(() => this.#attach());
-      void this.#panel?.then((panel) => panel.reattached());
+      this.#whenLoaded((panel) => panel.reattached());
     });
   }
 
@@ -156,6 +156,11 @@ class Widget {
     return this.#panel;
   }
 
+  /** A panel that is not there, or could not be loaded, has nothing to be told. */
+  #whenLoaded(act: (panel: Panel) => void): void {
+    this.#panel?.then(act, () => undefined);
+  }
+
   async #importPanel(): Promise<Panel> {
     const address = `${this.#options.server}/static/widget/${PANEL_FILE}`;
     const { mountPanel } = (await import(/* @vite-ignore */ address)) as PanelModule;
@@ -169,7 +174,6 @@ class Widget {
         this.#render();
       },
     });
-    if (this.#isDestroyed) panel.destroy();
     this.#emit("ready", undefined);
     return panel;
   }
@@ -192,7 +196,7 @@ class Widget {
   #destroy(): void {
     this.#isDestroyed = true;
     this.#element.remove();
-    void this.#panel?.then((panel) => panel.destroy());
+    this.#whenLoaded((panel) => panel.destroy());
     if (window.Lantern === this.api) delete window.Lantern;
   }
 }

@@ -40,7 +40,7 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
   const empty = el("p", { class: "empty", hidden: true }, t("emptyConversation"));
   const thread = createThread({
     t,
-    userName: t("visitor"),
+    userName: t("user"),
     agentName: () => agentName,
     welcome: empty,
     onRetry: () => void chat.retry(),

@@ -8,10 +8,9 @@ import { Chat } from "./chat.js";
 import { explain } from "./explain.js";
 import { narrate } from "./narrate.js";
 import { onPageReturn } from "./page-signals.js";
-import panelCss from "./panel.css?inline";
 import { safeStorage } from "./storage.js";
 import { Store, type ChatState, type Notice } from "./store.js";
-import threadCss from "./thread.css?inline";
+import { PANEL_CSS } from "./styles.js";
 import { createComposer } from "./view/composer.js";
 import { createHeader } from "./view/header.js";
 import { createNotice } from "./view/notice.js";
@@ -50,7 +49,7 @@ class ChatPanel implements Panel {
       onEvent: (event) => this.#noticeEvent(event),
       onError: (error) => this.#reportError(error),
     });
-    adoptStyles(host.root, threadCss + panelCss);
+    adoptStyles(host.root, PANEL_CSS);
     this.#header = this.#buildHeader();
     this.#welcome = createWelcome({ copy: this.#t("copy"), copied: this.#t("copied") });
     this.#thread = this.#buildThread();

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { field, lastReply, launcher, openChat, say, useBrowser } from "./chromium.mjs";
+
+const stage = useBrowser();
+
+test("a strict policy with Trusted Types is not violated, and the panel is styled", async () => {
+  const { page, server } = stage;
+  await page.addInitScript(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => {
+      window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
+    });
+  });
+  await openChat(page, `${server.origin}/csp`);
+  await say(page, "guide me");
+  await lastReply(page);
+  await say(page, "code please");
+  await lastReply(page);
+  const violations = await page.evaluate(() => window.violations);
+  assert.deepEqual(violations.filter((line) => !line.includes("favicon")), []);
+  const style = await page.locator(".panel").evaluate((panel) => {
+    const { position, borderTopLeftRadius, backgroundColor } = getComputedStyle(panel);
+    return { position, borderTopLeftRadius, backgroundColor };
+  });
+  assert.deepEqual(style, {
+    position: "fixed",
+    borderTopLeftRadius: "22px",
+    backgroundColor: "rgb(255, 254, 252)",
+  });
+});
+
+test("a page that resets everything changes nothing inside", async () => {
+  const { page, server } = stage;
+  const looks = [];
+  for (const path of ["/", "/hostile"]) {
+    await openChat(page, `${server.origin}${path}`);
+    // The pointer leaves the launcher, and both come to rest.
+    await page.mouse.move(5, 5);
+    await page.waitForTimeout(400);
+    looks.push(
+      await page.evaluate(() => {
+        const root = document.querySelector("lantern-widget").shadowRoot;
+        return [...root.querySelectorAll(".panel, .header, .title, .field, .send, .launcher")].map((node) => {
+          const { x, y, width, height } = node.getBoundingClientRect();
+          const { fontSize, color, fontFamily } = getComputedStyle(node);
+          return { x, y, width, height, fontSize, color, fontFamily };
+        });
+      }),
+    );
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+  }
+  assert.deepEqual(looks[1], looks[0]);
+});
+
+test("the script twice gives one widget", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/twice`);
+  assert.equal(await page.locator("lantern-widget").count(), 1);
+  assert.deepEqual(stage.problems, []);
+});
+
+test("a script in the head waits for the body", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/head`);
+  assert.equal(await page.locator("body > lantern-widget").count(), 1);
+});
+
+test("a replaced body keeps widget, stream, draft and conversation", async () => {
+  const { page, server } = stage;
+  server.paceMs = 60;
+  await openChat(page, `${server.origin}/`);
+  const letters = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
+  await say(page, `echo ${letters}`);
+  await field(page).fill("draft");
+  for (let swap = 0; swap < 3; swap += 1) {
+    await page.waitForTimeout(200);
+    await page.evaluate(() => {
+      const body = document.createElement("body");
+      body.append("Next page");
+      document.documentElement.replaceChild(body, document.body);
+    });
+  }
+  assert.equal(await lastReply(page), letters);
+  assert.equal(await page.locator("lantern-widget").count(), 1);
+  assert.equal(server.streamCount(), 1);
+  assert.equal(await field(page).inputValue(), "draft");
+});
+
+test("a sandboxed frame without storage still chats", async () => {
+  const { page, server } = stage;
+  await page.setContent(
+    `<iframe sandbox="allow-scripts" width="900" height="700" src="${server.origin}/"></iframe>`,
+  );
+  const frame = page.frameLocator("iframe");
+  await frame.getByRole("button", { name: "Open chat" }).click();
+  await frame.getByRole("textbox", { name: "Message" }).fill("echo boxed");
+  await frame.getByRole("button", { name: "Send" }).click();
+  await frame.locator(".reply:not(.writing) .markdown").getByText("boxed").waitFor();
+  assert.deepEqual(stage.problems, []);
+});
+
+test("model text runs no script and fetches nothing", async () => {
+  const { page, server } = stage;
+  const foreign = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(server.origin)) foreign.push(request.url());
+  });
+  server.paceMs = 1;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "hostile please");
+  const reply = await lastReply(page);
+  assert.match(reply, /<img src=x onerror=/);
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+  assert.deepEqual(foreign, []);
+  assert.equal(await page.locator(".panel").isVisible(), true);
+});
+
+test("a server that cannot be reached gives a sentence and a way to try again", async () => {
+  const { page, server } = stage;
+  server.failing.set("/v1/widget/bootstrap", 403);
+  await page.goto(`${server.origin}/`);
+  await launcher(page).click();
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  server.failing.clear();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("Ask me anything").waitFor();
+});
+
+test("keyboard only: in, send, out again", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/`);
+  await launcher(page).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Ask me anything").waitFor();
+  await page.keyboard.type("echo typed");
+  await page.keyboard.press("Enter");
+  assert.equal(await lastReply(page), "typed");
+  const active = () =>
+    page.evaluate(() => document.activeElement.shadowRoot?.activeElement?.className ?? "");
+  assert.equal(await active(), "field");
+  await page.keyboard.press("Escape");
+  assert.match(await active(), /launcher/);
+});
+
+test("a screen reader hears of the reply twice: begun, and whole", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await page.evaluate(() => {
+    window.heard = [];
+    const root = document.querySelector("lantern-widget").shadowRoot;
+    for (const region of root.querySelectorAll("[role=status], [role=alert], [aria-live]")) {
+      new MutationObserver(() => {
+        if (region.textContent) window.heard.push(region.textContent);
+      }).observe(region, { childList: true, characterData: true, subtree: true });
+    }
+  });
+  await say(page, "echo one two three four five six");
+  await lastReply(page);
+  await page.waitForTimeout(100);
+  assert.deepEqual(await page.evaluate(() => window.heard), [
+    "Ember is replying",
+    "Ember replied: one two three four five six",
+  ]);
+});
+
+test("a long reply streams without a long frame", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await page.evaluate(() => {
+    window.longTasks = [];
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) window.longTasks.push(duration);
+    }).observe({ entryTypes: ["longtask"] });
+  });
+  await say(page, "long 5000");
+  await page.getByText("word5000").first().waitFor({ timeout: 40_000 });
+  const longTasks = await page.evaluate(() => window.longTasks);
+  assert.ok(Math.max(0, ...longTasks) < 120, `long tasks: ${longTasks.map(Math.round)}`);
+});
+
+test("on a phone the panel fills the screen and the field does not zoom", async () => {
+  const { page, server } = stage;
+  await page.setViewportSize({ width: 390, height: 760 });
+  await openChat(page, `${server.origin}/`);
+  await page.waitForTimeout(400);
+  const box = await page.locator(".panel").evaluate((panel) => {
+    const { x, y, width, height } = panel.getBoundingClientRect();
+    return { x, y, width, height };
+  });
+  assert.deepEqual(box, { x: 0, y: 0, width: 390, height: 760 });
+  assert.equal(await field(page).evaluate((node) => getComputedStyle(node).fontSize), "16px");
+});

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readOptions } from "../src/options.js";
+import { mountWidget } from "../src/widget.js";
+
+const OPTIONS = {
+  key: "pk_shop",
+  server: "https://lantern.test",
+  position: "right",
+  theme: "auto",
+  locale: "en",
+  zIndex: "",
+  accent: "",
+} as const;
+
+function script(attributes: Record<string, string>): HTMLScriptElement {
+  const element = document.createElement("script");
+  element.setAttribute("src", "https://lantern.test/widget.js");
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+const widgets = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("lantern-widget")];
+const launcher = (): HTMLElement => widgets()[0]!.shadowRoot!.querySelector("button")!;
+
+beforeEach(() => {
+  document.body.replaceChildren();
+  sessionStorage.clear();
+});
+
+afterEach(() => {
+  window.Lantern?.destroy();
+});
+
+test("the options come from the script tag", () => {
+  const given = { "data-key": " pk_a ", "data-position": "left", "data-theme": "dark", "data-z-index": "9" };
+  expect(readOptions(script(given))).toMatchObject({
+    key: "pk_a",
+    server: "https://lantern.test",
+    position: "left",
+    theme: "dark",
+    zIndex: "9",
+  });
+});
+
+test("without a key there is no widget", () => {
+  expect(readOptions(script({}))).toBeNull();
+});
+
+test("a z-index that is no number is refused", () => {
+  expect(readOptions(script({ "data-key": "k", "data-z-index": "1;x" }))?.zIndex).toBe("");
+});
+
+test("the loader draws only the launcher, directly under body", () => {
+  mountWidget(OPTIONS);
+  expect(widgets()[0]?.parentElement).toBe(document.body);
+  expect(launcher().getAttribute("aria-label")).toBe("Open chat");
+  expect(launcher().getAttribute("aria-expanded")).toBe("false");
+  expect(widgets()[0]?.shadowRoot?.querySelector(".panel")).toBeNull();
+});
+
+test("the widget outlives a replaced body", async () => {
+  mountWidget(OPTIONS);
+  for (let swap = 0; swap < 3; swap += 1) {
+    document.documentElement.replaceChild(document.createElement("body"), document.body);
+    await vi.waitFor(() => expect(widgets()).toHaveLength(1));
+  }
+  expect(widgets()[0]?.parentElement).toBe(document.body);
+});
+
+test("destroy leaves nothing, and the widget can be mounted again", async () => {
+  mountWidget(OPTIONS).destroy();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(widgets()).toHaveLength(0);
+  expect(window.Lantern).toBeUndefined();
+  mountWidget(OPTIONS);
+  expect(widgets()).toHaveLength(1);
+});
+
+test("a panel that cannot be loaded closes again and says so", async () => {
+  const lantern = mountWidget(OPTIONS);
+  const onError = vi.fn();
+  lantern.on("error", onError);
+  lantern.open();
+  await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce());
+  expect(launcher().getAttribute("aria-expanded")).toBe("false");
+});
+
+test("a listener that throws stops neither the chat nor the next listener", () => {
+  const lantern = mountWidget(OPTIONS);
+  const report = vi.fn();
+  vi.stubGlobal("reportError", report);
+  const next = vi.fn();
+  lantern.on("close", () => {
+    throw new Error("page's fault");
+  });
+  const end = lantern.on("close", next);
+  lantern.open();
+  lantern.close();
+  end();
+  lantern.open();
+  lantern.close();
+  expect(next).toHaveBeenCalledOnce();
+  expect(report).toHaveBeenCalledTimes(2);
+  vi.unstubAllGlobals();
+});
