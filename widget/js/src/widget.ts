@@ -1,6 +1,6 @@
-import { adoptStyles } from "./dom.js";
+import { adoptStyles, el } from "./dom.js";
 import type { Panel, PanelModule, WidgetEvents, WidgetOptions } from "./host.js";
-import { closeChat, openChat } from "./i18n/en.json";
+import { closeChat, loadFailed, openChat } from "./i18n/en.json";
 import css from "./loader.css?inline";
 import { applyAccent } from "./panel/accent.js";
 import { safeStorage } from "./panel/storage.js";
@@ -28,6 +28,7 @@ declare global {
 }
 
 const TAG = "lantern-widget";
+const TIP_MS = 6000;
 
 class WidgetElement extends HTMLElement {
   onDetached: (() => void) | null = null;
@@ -58,6 +59,7 @@ class Widget {
     onToggle: () => this.#setOpen(!this.#isOpen),
     onApproach: () => void this.#loadPanel().catch(() => undefined),
   });
+  readonly #tip = el("p", { class: "tip", role: "alert" });
   #panel: Promise<Panel> | null = null;
   #isOpen = false;
   #hasUnread = false;
@@ -76,7 +78,7 @@ class Widget {
     if (options.zIndex) {
       this.#element.style.setProperty("--lantern-z-index", options.zIndex);
     }
-    this.#root.append(this.#launcher.element);
+    this.#root.append(this.#launcher.element, this.#tip);
     this.#element.onDetached = () => this.#stayInPage();
     this.#render();
     this.#whenBody(() => {
@@ -143,8 +145,10 @@ class Widget {
 
   #loadFailed(): void {
     this.#isOpen = false;
+    this.#tip.textContent = loadFailed;
+    setTimeout(() => this.#tip.replaceChildren(), TIP_MS);
     this.#render();
-    this.#emit("error", { code: "load_failed", message: "The chat could not be loaded." });
+    this.#emit("error", { code: "load_failed", message: loadFailed });
   }
 
   #loadPanel(): Promise<Panel> {

@@ -83,6 +83,8 @@ test("a panel that cannot be loaded closes again and says so", async () => {
   lantern.open();
   await vi.waitFor(() => expect(onError).toHaveBeenCalledOnce());
   expect(launcher().getAttribute("aria-expanded")).toBe("false");
+  const tip = widgets()[0]?.shadowRoot?.querySelector("[role=alert]");
+  expect(tip?.textContent).toBe("The chat could not be loaded.");
 });
 
 test("a listener that throws stops neither the chat nor the next listener", () => {
