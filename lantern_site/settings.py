@@ -153,6 +153,7 @@ LOGGING = {
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
     },
 }

@@ -16,6 +16,7 @@ from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
 
 from sessions_app.bus import get_bus
+from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
 from sessions_app.providers.registry import adapter_for
 
@@ -48,14 +49,15 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
 class EngineTask:
     """The engine of this process: a consumer in a task."""
 
-    def __init__(self) -> None:
+    def __init__(self, find_adapter: FindAdapter = adapter_for) -> None:
+        self._find_adapter = find_adapter
         self._task: asyncio.Task[None] | None = None
         self._host: TurnHost | None = None
 
     def ensure_running(self) -> None:
         """Start the engine on the running loop, unless it runs already."""
         if self._task is None or self._task.done():
-            self._host = TurnHost(get_bus(), adapter_for, is_alone=True)
+            self._host = TurnHost(get_bus(), self._find_adapter, is_alone=True)
             self._task = asyncio.get_running_loop().create_task(self._run(self._host))
 
     async def stop(self, patience_s: float = 0.0) -> None:

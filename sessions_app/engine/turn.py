@@ -19,7 +19,7 @@ from sessions_app.domain.errors import (
     StorageFailed,
     WorkerShutdown,
 )
-from sessions_app.domain.events import MessageDelta, StatusRunning, TurnStarted
+from sessions_app.domain.events import StatusRunning, TurnStarted
 from sessions_app.domain.outcome import TurnEnd
 from sessions_app.domain.parts import StopReason
 from sessions_app.domain.route import TurnWork
@@ -51,7 +51,7 @@ class TurnRun:
 
     def __init__(self, work: TurnWork, bus: Bus, find_adapter: FindAdapter) -> None:
         self.work = work
-        self._publisher = Publisher(bus, work.session_id, work.ordinal, work.fence)
+        self._publisher = Publisher(bus, work)
         self._find_adapter = find_adapter
         self._book = Book()
         self._shown: list[str] = []
@@ -119,18 +119,13 @@ class TurnRun:
 
     async def _show(self, texts: list[str]) -> None:
         """Publish text as it comes; that there is any is committed first."""
-        work, seq = self.work, len(self._shown)
-        if not seq and not await in_thread(
-            turn_store.mark_first_delta, work.turn_id, work.fence
-        ):
-            raise ClaimLost
+        if not self._shown:
+            work = self.work
+            mark = turn_store.mark_first_delta
+            if not await in_thread(mark, work.turn_id, work.fence):
+                raise ClaimLost
         self._shown += texts
-        await self._publisher.publish(
-            *(
-                MessageDelta(work.session_id, work.turn_id, number, text)
-                for number, text in enumerate(texts, seq + 1)
-            )
-        )
+        await self._publisher.publish_deltas(texts)
 
     def _completed(self, reply: Reply) -> TurnEnd:
         is_cancelled = reply.stop_reason is StopReason.CANCELLED
