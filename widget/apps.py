@@ -14,6 +14,9 @@ class WidgetConfig(AppConfig):
 
     def ready(self) -> None:
         from sessions_app.edge.auth import register_credential
+        from sessions_app.provision import register_section
+        from widget.provision import EmbedSection
         from widget.tokens import VISITOR_PREFIX, visitor_by_name, visitor_principal
 
         register_credential(VISITOR_PREFIX, visitor_principal, visitor_by_name)
+        register_section("embed", EmbedSection())

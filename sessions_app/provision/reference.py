@@ -1,0 +1,59 @@
+"""The reference page of the file, written from the sections themselves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sessions_app.provision.fields import Field
+from sessions_app.provision.registry import UNSUPPORTED_SECTIONS, sections
+from sessions_app.provision.section import Section
+
+_HEAD = """\
+# The configuration file
+
+`manage.py provision FILE` reads a TOML file and makes the database say the same; `-`
+reads standard input. Running it again changes nothing. All of it is done in one
+transaction, or nothing: whatever is wrong is said as `FILE:LINE: sentence` on standard
+error, with exit status 1.
+
+- Every string, also in a list, may be `env:NAME`: the value of that environment
+  variable, or the content of the file that `NAME_FILE` names.
+- What the file does not name stays as it is: other rows, and the keys that a table
+  leaves out. A new row gets the default.
+- What the file names is enabled.
+- With `--prune` the file is the whole truth: every provider, agent, key and embed that
+  it does not name is disabled, and the prices that it does not name are deleted for the
+  providers that it does name.
+- Decimal strings are numbers in quotes, such as `"0.15"`; whole numbers need none.
+
+This page is generated; `tests/provision/test_reference.py` says how.
+"""
+
+_TABLE_HEAD = "| key | value | default | meaning |\n|---|---|---|---|\n"
+
+
+def reference() -> str:
+    """The page as Markdown."""
+    parts = [_HEAD]
+    for name, section in sections().items():
+        rows = "".join(_row(section, field) for field in section.fields)
+        parts.append(f"\n## `[[{name}]]`\n\n{section.about}\n\n{_TABLE_HEAD}{rows}")
+        if section.unsupported:
+            keys = ", ".join(f"`{key}`" for key in section.unsupported)
+            parts.append(f"\nNot supported by this version: {keys}.\n")
+    later = ", ".join(f"`[[{name}]]`" for name in UNSUPPORTED_SECTIONS)
+    parts.append(f"\n## Sections of later versions\n\n{later} are refused.\n")
+    return "".join(parts)
+
+
+def _row(section: Section[Any], field: Field) -> str:
+    default = "required" if field.required else _default(section, field)
+    text = field.help.replace("|", "\\|")
+    return f"| `{field.name}` | {field.kind.label} | {default} | {text} |\n"
+
+
+def _default(section: Section[Any], field: Field) -> str:
+    column = section.model._meta.get_field(section.column(field.name))
+    value = column.get_default()
+    return "" if value in ("", None) else f"`{json.dumps(value)}`"

@@ -1,0 +1,68 @@
+"""The section of embeds in the configuration file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sessions_app.models import Agent
+from sessions_app.provision import fields as f
+from sessions_app.provision.fields import Field, Refused
+from sessions_app.provision.plan import Entry, Plan
+from sessions_app.provision.section import Section
+from widget.models import Embed
+from widget.origins import origin_fault
+
+_KEY = re.compile(r"pk_[A-Za-z0-9_-]+")
+
+
+def check_key(key: str) -> None:
+    """A public key, as it stands in the script's tag."""
+    if not _KEY.fullmatch(key):
+        raise Refused("must be 'pk_' and letters, digits, hyphens or underscores.")
+    f.up_to(64)(key)
+
+
+def check_origin(entry: str) -> None:
+    """An origin, or all hosts below one."""
+    if fault := origin_fault(entry):
+        raise Refused(f"cannot be used: {fault}")
+
+
+class EmbedSection(Section[Embed]):
+    """Widgets on sites."""
+
+    model = Embed
+    about = "A widget on one or more sites."
+    identity = ("key",)
+    unsupported = ("retention_days",)
+    fields = (
+        Field(
+            "key", f.TEXT, "`pk_…`, public: the script's `data-key`.", True, check_key
+        ),
+        Field("agent", f.TEXT, "Slug of its agent.", True, column="agent_id"),
+        Field(
+            "origins",
+            f.TEXTS,
+            "Sites that it may be on, as `https://shop.example` or"
+            " `https://*.shop.example`; an empty list means nobody.",
+            check=check_origin,
+        ),
+        Field(
+            "secret",
+            f.TEXT,
+            "Signs the identity of the site's own users; stored encrypted.",
+        ),
+        Field("title", f.TEXT, "Heading of the panel.", check=f.up_to(80)),
+        Field("greeting", f.TEXT, "First words in the panel."),
+        Field("placeholder", f.TEXT, "Shown in the text field.", check=f.up_to(80)),
+        Field("accent", f.TEXT, "A CSS colour.", check=f.up_to(20)),
+        Field("agent_name", f.TEXT, "Name above the replies.", check=f.up_to(80)),
+    )
+
+    def check(self, entry: Entry, plan: Plan) -> None:
+        plan.require("agent", entry.values["agent"], entry, "agent")
+
+    def columns(self, entry: Entry) -> dict[str, Any]:
+        agent = Agent.objects.get(slug=entry.values["agent"])
+        return {**super().columns(entry), "agent_id": agent.pk}
