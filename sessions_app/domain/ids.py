@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import string
 
@@ -14,6 +15,8 @@ MESSAGE = "msg"
 ATTEMPT = "att"
 CALL = "call"
 
+_FORM = re.compile("[0-9A-Za-z_]{1,40}")
+
 
 def new_id(prefix: str) -> str:
     """A fresh id such as ``sess_5hT…``."""
@@ -23,3 +26,8 @@ def new_id(prefix: str) -> str:
 def random_text(length: int) -> str:
     """``length`` random characters of base62."""
     return "".join(secrets.choice(ALPHABET) for _ in range(length))
+
+
+def could_be_id(text: str) -> bool:
+    """Whether it is worth asking a database, which may choke on anything else."""
+    return _FORM.fullmatch(text) is not None

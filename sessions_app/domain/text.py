@@ -11,8 +11,14 @@ from sessions_app.domain.errors import BadRequest
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def require_storable(value: object, param: str = "") -> None:
-    """Refuse any string in a decoded JSON value that cannot be stored."""
+MAX_DEPTH = 64
+"""What is nested deeper here would be refused elsewhere: by a database, or a reader."""
+
+
+def require_storable(value: object, param: str = "", depth: int = 0) -> None:
+    """Refuse a decoded JSON value that cannot be stored and read again everywhere."""
+    if depth > MAX_DEPTH:
+        raise BadRequest("The JSON is nested too deeply.", param=param or None)
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
             raise BadRequest(
@@ -22,10 +28,10 @@ def require_storable(value: object, param: str = "") -> None:
     elif isinstance(value, dict):
         for key, item in value.items():
             require_storable(key, param)
-            require_storable(item, param or str(key))
+            require_storable(item, param or str(key), depth + 1)
     elif isinstance(value, list):
         for item in value:
-            require_storable(item, param)
+            require_storable(item, param, depth + 1)
 
 
 def storable(text: str) -> str:

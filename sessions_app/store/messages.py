@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Q
 
+from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.transcript import StoredMessage, build_prompt
@@ -14,7 +15,7 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
     """Oldest first, ``limit`` and one more."""
     messages = Message.objects.filter(session=session_id)
     if after is not None:
-        last = messages.filter(pk=after).first()
+        last = messages.filter(pk=after).first() if ids.could_be_id(after) else None
         if last is None:
             raise BadRequest("There is no such message.", param="after")
         messages = messages.filter(

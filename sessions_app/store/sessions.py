@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
+from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
 from sessions_app.models import Agent, Session, Turn
@@ -40,10 +41,16 @@ def visible(scope: SessionFilter) -> QuerySet[Session]:
 
 def find(scope: SessionFilter, session_id: str) -> Session:
     """The session, or NotFound: foreign and unknown ids look alike."""
-    session = visible(scope).filter(pk=session_id).first()
+    session = _lookup(scope, session_id)
     if session is None:
         raise NotFound("There is no such session.")
     return session
+
+
+def _lookup(scope: SessionFilter, session_id: str) -> Session | None:
+    if not ids.could_be_id(session_id):
+        return None
+    return visible(scope).filter(pk=session_id).first()
 
 
 def create(agent: Agent, owner: str, fields: dict[str, Any]) -> Session:
@@ -69,7 +76,7 @@ def page(
     if status is not None:
         sessions = sessions.filter(_status_filter(status))
     if after is not None:
-        last = visible(scope).filter(pk=after).first()
+        last = _lookup(scope, after)
         if last is None:
             raise BadRequest("There is no such session.", param="after")
         sessions = sessions.filter(
