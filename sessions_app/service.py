@@ -18,7 +18,7 @@ from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadRequest, NotAllowed
 from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
-from sessions_app.engine.consumer import wake_cancel, wake_turn
+from sessions_app.engine.consumer import let_readers_go, wake_cancel, wake_turn
 from sessions_app.models import Message, Session, Turn
 from sessions_app.store import catalog, messages, posting, replay, sessions, turns
 from sessions_app.store.posting import PostedTurn, TurnDraft
@@ -95,9 +95,7 @@ def list_sessions(
     )
 
 
-def update_session(
-    caller: Caller, session_id: str, changes: dict[str, Any]
-) -> Session:
+def update_session(caller: Caller, session_id: str, changes: dict[str, Any]) -> Session:
     """Change title or metadata."""
     session = sessions.find(caller.scope, session_id)
     if changes:
@@ -119,6 +117,7 @@ def delete_session(caller: Caller, session_id: str) -> None:
     while sessions.has_open_turns(session_id) and time.monotonic() < give_up_at:
         time.sleep(0.02)
     sessions.delete(session_id)
+    let_readers_go(session_id)
 
 
 def post_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:

@@ -155,7 +155,7 @@ class MemoryLog:
         self._dropped: OrderedDict[str, None] = OrderedDict()
 
     async def append(self, session_id: str, fence: int, entries: list[Entry]) -> None:
-        if not entries:
+        if not entries or session_id in self._dropped:
             return
         ordinal = entries[0].cursor.turn
         session = self._sessions.get(session_id)

@@ -116,11 +116,13 @@ def _replay(draft: TurnDraft) -> PostedTurn | None:
 def _make_way(draft: TurnDraft) -> str:
     """Apply ``on_busy``; gives the id of the turn that was interrupted, or empty."""
     open_turns = Turn.objects.filter(session=draft.session_id, state__in=OPEN_STATES)
-    active = open_turns.filter(state__in=ACTIVE_STATES).first()
-    if draft.on_busy is OnBusy.REJECT:
-        busy = active or open_turns.order_by("ordinal").first()
-        if busy is not None:
-            raise SessionBusy(turnId=busy.pk)
+    # The first in the queue counts as running: its claim is only moments away.
+    active = (
+        open_turns.filter(state__in=ACTIVE_STATES).first()
+        or open_turns.order_by("ordinal").first()
+    )
+    if draft.on_busy is OnBusy.REJECT and active is not None:
+        raise SessionBusy(turnId=active.pk)
     if open_turns.filter(state=TurnState.QUEUED).count() >= MAX_QUEUED_TURNS:
         raise QueueFull(retry_after_s=RETRY_AFTER_QUEUE_FULL_S)
     if draft.on_busy is OnBusy.INTERRUPT and active is not None:
