@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+Headers = Sequence[tuple[bytes, bytes]]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -31,24 +33,43 @@ class TrustedProxies:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         client = scope.get("client")
         if self._trusted and client and self._is_trusted(client[0]):
-            scope = {**scope, **self._forwarded(dict(scope["headers"]), client)}
+            scope = {**scope, **self._forwarded(scope["headers"], client)}
         await self._app(scope, receive, send)
 
-    def _forwarded(self, headers: dict[bytes, bytes], client: Any) -> dict[str, Any]:
+    def _forwarded(self, headers: Headers, client: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        hops = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+        forwarded = b",".join(
+            value for name, value in headers if name == b"x-forwarded-for"
+        )
+        hops = forwarded.decode("latin-1").split(",")
         for hop in reversed([hop.strip() for hop in hops if hop.strip()]):
-            found["client"] = [hop, client[1]]
-            if not self._is_trusted(hop):
+            address = _address_of(hop)
+            if address is None:
+                break  # what the proxies write is an address
+            found["client"] = [str(address), client[1]]
+            if not self._is_trusted(str(address)):
                 break
-        scheme = headers.get(b"x-forwarded-proto", b"").decode("latin-1").strip()
+        scheme = dict(headers).get(b"x-forwarded-proto", b"").decode("latin-1").strip()
         if scheme in ("http", "https"):
             found["scheme"] = scheme
         return found
 
-    def _is_trusted(self, address: str) -> bool:
-        try:
-            parsed = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        return any(parsed in network for network in self._trusted)
+    def _is_trusted(self, text: str) -> bool:
+        address = _address_of(text)
+        return address is not None and any(address in net for net in self._trusted)
+
+
+def _address_of(hop: str) -> Address | None:
+    """The address of ``1.2.3.4``, ``1.2.3.4:80``, ``::1`` or ``[::1]:80``."""
+    host = hop
+    if hop.startswith("["):
+        host = hop[1:].partition("]")[0]
+    elif hop.count(":") == 1:
+        host = hop.partition(":")[0]
+    try:
+        parsed = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        return parsed.ipv4_mapped  # a socket that listens on both families says so
+    return parsed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from datetime import timedelta
 from hashlib import sha256
 
 from django.core import signing
@@ -88,7 +89,9 @@ def _read(token: str, max_age_s: float) -> tuple[str, str]:
         raise Unauthorized()
     try:
         claim = signing.loads(
-            token.removeprefix(VISITOR_PREFIX), salt=_SALT, max_age=max_age_s
+            token.removeprefix(VISITOR_PREFIX),
+            salt=_SALT,
+            max_age=timedelta(seconds=max_age_s),
         )
     except signing.BadSignature as error:
         raise Unauthorized("The visitor token is not valid any more.") from error

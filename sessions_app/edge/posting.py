@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from django.core.cache import cache
@@ -18,7 +20,7 @@ from sessions_app.service import NewMessage
 
 WINDOW_S = 60
 NOT_YET = ("attachments", "clientTools", "toolChoice")
-SERVER_ONLY = ("agent", "system_prompt", "user")
+SERVER_ONLY = {"agent": "agent", "system_prompt": "systemPrompt", "user": "user"}
 
 
 def message_of(
@@ -44,23 +46,44 @@ def require_session_fields(principal: Principal, fields: Mapping[str, Any]) -> N
     """A visitor's session is what its embed says, whatever the browser asks."""
     if principal.kind != "visitor":
         return
-    for name in SERVER_ONLY:
+    for name, wire_name in SERVER_ONLY.items():
         if name in fields:
-            raise NotAllowed("A visitor may not set this.", param=name)
+            raise NotAllowed("A visitor may not set this.", param=wire_name)
 
 
 def require_visitor_pace(principal: Principal, address: str | None) -> None:
     """Limit the messages of a visitor and of an address; servers have no limit."""
     if principal.kind != "visitor":
         return
-    _count(principal.caller.name, conf().visitor_messages_per_minute)
     if address:
-        _count(f"address:{address}", conf().address_messages_per_minute)
+        _count(f"address:{_line_of(address)}", conf().address_messages_per_minute)
+    _count(principal.caller.name, conf().visitor_messages_per_minute)
+
+
+def _line_of(address: str) -> str:
+    """What one subscriber has: an IPv4 address, or a /64 of IPv6."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return IPv6Address(int(parsed) >> 64 << 64).compressed
 
 
 def _count(who: str, limit: int) -> None:
     window, elapsed = divmod(time.time(), WINDOW_S)
-    key = f"pace:{who}:{window:.0f}".replace(" ", "_")
-    cache.add(key, 0, WINDOW_S * 2)
-    if cache.incr(key) > limit:
+    key = f"pace:{hashlib.sha256(who.encode()).hexdigest()}:{window:.0f}"
+    if _counted(key) > limit:
         raise RateLimited(retry_after_s=max(1, round(WINDOW_S - elapsed)))
+
+
+def _counted(key: str) -> int:
+    cache.add(key, 0, WINDOW_S * 2)
+    try:
+        return cache.incr(key)
+    except ValueError:  # evicted in between
+        cache.set(key, 1, WINDOW_S * 2)
+        return 1
