@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lantern_site.settings")
@@ -14,24 +15,31 @@ django_app = get_asgi_application()
 from django.conf import settings  # noqa: E402
 
 from lantern_site.proxies import TrustedProxies  # noqa: E402
+from sessions_app.edge.live.body_limit import BodyLimit  # noqa: E402
 from sessions_app.edge.live.routing import http_app, socket_app  # noqa: E402
-from sessions_app.engine.consumer import engine  # noqa: E402
+from sessions_app.engine.consumer import EngineTask, engine  # noqa: E402
 from widget.cors import Cors  # noqa: E402
 
-_http = Cors(http_app(django_app))
+App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 
 
-async def _route(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    engine.ensure_running()
-    if scope["type"] == "http":
-        await _http(scope, receive, send)
-    elif scope["type"] == "websocket":
-        await socket_app(scope, receive, send)
-    elif scope["type"] == "lifespan":
-        await _live(receive, send)
+def build_application(engine: EngineTask) -> App:
+    """Everything that a request passes, around one engine."""
+    http = Cors(BodyLimit(http_app(django_app)))
+
+    async def route(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        engine.ensure_running()
+        if scope["type"] == "http":
+            await http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await socket_app(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await _live(engine, receive, send)
+
+    return TrustedProxies(route, settings.LANTERN_TRUSTED_PROXIES)
 
 
-async def _live(receive: Any, send: Any) -> None:
+async def _live(engine: EngineTask, receive: Any, send: Any) -> None:
     """Servers that announce their start and end get an engine that keeps to them."""
     while True:
         message = await receive()
@@ -43,4 +51,4 @@ async def _live(receive: Any, send: Any) -> None:
             return
 
 
-application = TrustedProxies(_route, settings.LANTERN_TRUSTED_PROXIES)
+application = build_application(engine)

@@ -21,6 +21,7 @@ from sessions_app import service
 from sessions_app.conf import conf
 from sessions_app.domain.errors import ForbiddenOrigin, NotFound
 from sessions_app.edge.rest.base import StrictCharField, StrictSerializer, read_body
+from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
 from widget import tokens
 from widget.models import Embed
@@ -76,6 +77,7 @@ class Bootstrap(APIView):
 
     authentication_classes = ()
     permission_classes = ()
+    content_negotiation_class = JsonAlways
 
     @extend_schema(request=BootstrapBody, responses=BootstrapShape, auth=[])
     def post(self, request: Request) -> Response:

@@ -49,8 +49,9 @@ class LiveRequest:
             raise BadRequest("The query cannot be read.") from error
         for name in query:
             if name not in known:
-                shown = name[:100]
-                raise UnknownField(f"The parameter {shown!r} is not known.", param=shown)
+                raise UnknownField(
+                    f"The parameter {name[:100]!r} is not known.", param=name[:100]
+                )
         return {name: values[-1] for name, values in query.items()}
 
     @property

@@ -34,12 +34,14 @@ def http_app(django_app: App) -> App:
 
 
 def _stream_for(scope: dict[str, Any], name: str) -> App | None:
-    if name == "events" and scope["method"] == "GET":
+    if name == "events":
         return _events
-    if name == "messages" and scope["method"] == "POST":
-        accept = dict(scope["headers"]).get(b"accept", b"")
-        if b"text/event-stream" in accept:
-            return _message_stream
+    is_stream_wanted = any(
+        header == b"accept" and b"text/event-stream" in value.lower()
+        for header, value in scope["headers"]
+    )
+    if is_stream_wanted and scope["method"] == "POST":
+        return _message_stream
     return None
 
 

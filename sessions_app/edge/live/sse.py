@@ -13,18 +13,18 @@ from channels.exceptions import StopConsumer
 
 from sessions_app import service
 from sessions_app.bus import get_bus
-from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
-from sessions_app.domain.errors import BadCursor, LanternError, TooLarge
+from sessions_app.domain.errors import BadCursor, LanternError
 from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.body import decode_object
-from sessions_app.edge.errors import as_lantern_error, error_body, error_headers
+from sessions_app.edge.errors import WrongMethod, as_lantern_error
+from sessions_app.edge.live.refusal import PRIVATE, refuse
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.tail import tail
 from sessions_app.edge.posting import message_of, require_visitor_pace
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
-from sessions_app.wire.payload import Entry, encode_json
+from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
 
@@ -35,14 +35,13 @@ STREAM_HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    *PRIVATE,
 ]
 
 Batches = AsyncGenerator[list[Entry], None]
 
 
-class StreamConsumer(AsyncConsumer):
+class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request with a stream that its client may leave at any time."""
 
     # No wake-ups come this way, so a stream needs no channel of its own.
@@ -51,6 +50,7 @@ class StreamConsumer(AsyncConsumer):
     def __init__(self) -> None:
         self._body = bytearray()
         self._answer: asyncio.Task[None] | None = None
+        self.extra_headers: list[tuple[bytes, bytes]] = []
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # The base class would visit a thread to close database connections.
@@ -60,9 +60,8 @@ class StreamConsumer(AsyncConsumer):
         if self._answer is not None:
             return
         self._body += message.get("body", b"")
-        is_too_large = len(self._body) > conf().max_body_bytes
-        if is_too_large or not message.get("more_body"):
-            self._answer = asyncio.create_task(self._serve(is_too_large))
+        if not message.get("more_body"):
+            self._answer = asyncio.create_task(self._serve())
 
     async def http_disconnect(self, message: dict[str, Any]) -> None:
         if self._answer is not None:
@@ -74,13 +73,11 @@ class StreamConsumer(AsyncConsumer):
         """The batches to send; raises a LanternError to refuse."""
         raise NotImplementedError
 
-    async def _serve(self, is_too_large: bool) -> None:
+    async def _serve(self) -> None:
         try:
-            if is_too_large:
-                raise TooLarge()
             batches = await self.open(LiveRequest(self.scope), bytes(self._body))
         except Exception as error:
-            await self._refuse(as_lantern_error(error))
+            await refuse(self.send, as_lantern_error(error))
             return
         self._body.clear()
         try:
@@ -95,7 +92,7 @@ class StreamConsumer(AsyncConsumer):
         async for entries in batches:
             if not is_open:  # the subscription stands
                 is_open = True
-                await self._start(200, STREAM_HEADERS)
+                await self._start()
                 await self._write(OPEN)
             elif entries:
                 await self._write(b"".join([entry.sse for entry in entries]))
@@ -105,25 +102,19 @@ class StreamConsumer(AsyncConsumer):
     async def _write(self, body: bytes) -> None:
         await self.send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+    async def _start(self) -> None:
+        headers = [*STREAM_HEADERS, *self.extra_headers]
         await self.send(
-            {"type": "http.response.start", "status": status, "headers": headers}
+            {"type": "http.response.start", "status": 200, "headers": headers}
         )
-
-    async def _refuse(self, error: LanternError) -> None:
-        headers = {"Content-Type": "application/json", **error_headers(error)}
-        await self._start(
-            error.http_status,
-            [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-        )
-        body = encode_json(error_body(error))
-        await self.send({"type": "http.response.body", "body": body})
 
 
 class EventsConsumer(StreamConsumer):
     """``GET /v1/sessions/{id}/events``"""
 
     async def open(self, request: LiveRequest, body: bytes) -> Batches:
+        if self.scope["method"] != "GET":
+            raise WrongMethod("GET")
         session_id = self.scope["session_id"]
         cursor, bad_cursor = _cursor_of(request)
         logged_n = 0
@@ -176,6 +167,8 @@ class MessageStreamConsumer(StreamConsumer):
     async def open(self, request: LiveRequest, body: bytes) -> Batches:
         session_id = self.scope["session_id"]
         posted = await in_thread(self._post, request, session_id, body)
+        if posted.is_replay:
+            self.extra_headers.append((b"idempotency-replayed", b"true"))
         return self._turn_events(posted)
 
     def _post(self, request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:

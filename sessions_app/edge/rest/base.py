@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,15 +12,19 @@ from rest_framework.views import APIView
 
 from sessions_app.domain.errors import BadRequest, UnknownField
 from sessions_app.edge.auth import Principal
+from sessions_app.edge.body import decode_object
+from sessions_app.edge.rest.media import JsonAlways
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
+_LIMIT = re.compile("[1-9][0-9]{0,2}")
 
 
 class Endpoint(APIView):
     """A view whose caller is a Principal with the scope ``sessions``."""
 
     scope = "sessions"
+    content_negotiation_class = JsonAlways
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -27,6 +32,12 @@ class Endpoint(APIView):
         principal.require_scope(self.scope)
         if request.method not in ("GET", "HEAD"):
             principal.require_write()
+
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        response.headers.setdefault("Cache-Control", "no-store")
+        return super().finalize_response(request, response, *args, **kwargs)
 
     @property
     def principal(self) -> Principal:
@@ -58,9 +69,17 @@ class StrictCharField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object of the body, whatever its content type and however sent.
+
+    The framework's own ``data`` takes a body without Content-Length for an empty one.
+    """
+    return decode_object(request._request.body)
+
+
 def read_body(serializer: type[StrictSerializer], request: Request) -> dict[str, Any]:
     """The validated fields of the body."""
-    form = serializer(data=request.data)
+    form = serializer(data=body_of(request))
     form.is_valid(raise_exception=True)
     return dict(form.validated_data)
 
@@ -82,7 +101,7 @@ def read_query(request: Request, *known: str) -> dict[str, str]:
 def page_limit(query: Mapping[str, str]) -> int:
     """``limit``, 1 to 100."""
     text = query.get("limit", str(DEFAULT_PAGE))
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_PAGE):
+    if not _LIMIT.fullmatch(text) or int(text) > MAX_PAGE:
         raise BadRequest(f"limit is a number from 1 to {MAX_PAGE}.", param="limit")
     return int(text)
 

@@ -1,35 +1,34 @@
-"""JSON in and out."""
+"""JSON out, whatever a client says it accepts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import IO, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
-from sessions_app.conf import conf
-from sessions_app.domain.errors import TooLarge
-from sessions_app.edge.body import decode_object
 from sessions_app.wire.payload import encode_json
 
 
-class JsonParser(BaseParser):
-    """Reads any content type as JSON: there is nothing else to send here."""
+class JsonAlways(BaseContentNegotiation):
+    """The first renderer: an error in JSON says more than a 406."""
 
-    media_type = "*/*"
+    def select_parser(
+        self, request: Request, parsers: Sequence[BaseParser]
+    ) -> BaseParser:
+        return parsers[0]
 
-    def parse(
+    def select_renderer(
         self,
-        stream: IO[bytes],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        limit = conf().max_body_bytes
-        body = stream.read(limit + 1)
-        if len(body) > limit:
-            raise TooLarge(f"A request body has at most {limit} bytes.")
-        return decode_object(body)
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
 
 
 class JsonRenderer(BaseRenderer):

@@ -83,6 +83,7 @@ class MessageShape(serializers.Serializer[Any]):
     content = serializers.CharField()
     turnId = serializers.CharField()
     createdAt = serializers.DateTimeField()
+    superseded = serializers.BooleanField(required=False)
 
 
 class UsageShape(serializers.Serializer[Any]):
@@ -124,12 +125,12 @@ class TicketShape(serializers.Serializer[Any]):
 
 
 class SessionPage(serializers.Serializer[Any]):
-    data = SessionShape(many=True)
+    data = SessionShape(many=True)  # type: ignore[assignment]
     nextCursor = serializers.CharField(allow_null=True)
 
 
 class MessagePage(serializers.Serializer[Any]):
-    data = MessageShape(many=True)
+    data = MessageShape(many=True)  # type: ignore[assignment]
     nextCursor = serializers.CharField(allow_null=True)
 
 

@@ -20,6 +20,7 @@ from sessions_app.edge.posting import (
 from sessions_app.edge.rest import shapes
 from sessions_app.edge.rest.base import (
     Endpoint,
+    body_of,
     page_limit,
     page_of,
     read_body,
@@ -79,9 +80,7 @@ class SessionEndpoint(Endpoint):
         session = service.get_session(self.principal.caller, session_id)
         return Response(shapes.session_object(session))
 
-    @extend_schema(
-        request=shapes.SessionChangesBody, responses=shapes.SessionShape
-    )
+    @extend_schema(request=shapes.SessionChangesBody, responses=shapes.SessionShape)
     def patch(self, request: Request, session_id: str) -> Response:
         """Change title or metadata."""
         changes = read_body(shapes.SessionChangesBody, request)
@@ -107,7 +106,7 @@ class MessagesEndpoint(Endpoint):
         """Post a message: its turn is queued and will end exactly once."""
         require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
         message = message_of(
-            request.data, request.headers.get("Idempotency-Key"), has_content=True
+            body_of(request), request.headers.get("Idempotency-Key"), has_content=True
         )
         return self._post(session_id, message)
 
@@ -141,7 +140,7 @@ class RegenerateEndpoint(MessagesEndpoint):
         """Answer the last user message again; the older answer is kept, superseded."""
         require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
         message = message_of(
-            request.data, request.headers.get("Idempotency-Key"), has_content=False
+            body_of(request), request.headers.get("Idempotency-Key"), has_content=False
         )
         return self._post(session_id, message)
 

@@ -1,0 +1,44 @@
+"""The limit of request bodies, before anything keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sessions_app.conf import conf
+from sessions_app.domain.errors import TooLarge
+from sessions_app.edge.live.refusal import refuse
+
+App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+
+
+class BodyLimit:
+    """Wraps an ASGI app: Django would write a body of any length to disk first."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        limit = conf().max_body_bytes
+        error = TooLarge(f"A request body has at most {limit} bytes.")
+        size = 0
+
+        async def receive_within() -> dict[str, Any]:
+            nonlocal size
+            message: dict[str, Any] = await receive()
+            size += len(message.get("body", b""))
+            if size > limit:
+                raise error
+            return message
+
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        # Longer numbers than 18 digits are no lengths, and may not be converted.
+        if length.isdigit() and (len(length) > 18 or int(length) > limit):
+            await refuse(send, error)
+            return
+        try:
+            await self._app(scope, receive_within, send)
+        except TooLarge as raised:
+            if raised is not error:
+                raise
+            await refuse(send, error)
