@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 
 from sessions_app.domain.errors import BadRequest, UnknownField
-from sessions_app.domain.text import require_storable
+from sessions_app.domain.text import require_storable, storable
 from sessions_app.wire.payload import Entry, camel, encode_json
 
 Json = dict[str, Any]
+
+MAX_REQUEST_ID_LENGTH = 200
 
 
 class Frame(msgspec.Struct, rename=camel, kw_only=True):
@@ -61,7 +63,8 @@ FRAMES: dict[str, type[Frame]] = {
 def request_id_of(value: object) -> str | None:
     """The request id of a message, even of a bad one."""
     found = value.get("requestId") if isinstance(value, dict) else None
-    return found if isinstance(found, str) and len(found) <= 200 else None
+    is_fit = isinstance(found, str) and len(found) <= MAX_REQUEST_ID_LENGTH
+    return found if is_fit and storable(str(found)) == found else None
 
 
 def decode_json(text: str) -> object:
@@ -80,6 +83,11 @@ def read_frame(value: object) -> ClientFrame:
     if not isinstance(value, dict):
         raise BadRequest("A message is a JSON object.")
     require_storable(value)
+    if value.get("requestId") is not None and request_id_of(value) is None:
+        raise BadRequest(
+            f"A requestId is text of at most {MAX_REQUEST_ID_LENGTH} characters.",
+            param="requestId",
+        )
     kind = FRAMES.get(str(value.get("type")))
     if kind is None:
         raise BadRequest("There is no message of this type.", param="type")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import aclosing
 from typing import Any, assert_never
 
 from channels.consumer import get_handler_name
@@ -17,8 +16,8 @@ from sessions_app.domain.errors import BadRequest, LanternError, NotFound
 from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
+from sessions_app.edge.live.follower import Follower, OwnedSession
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
-from sessions_app.edge.live.tail import tail
 from sessions_app.edge.posting import require_visitor_pace
 from sessions_app.service import NewMessage
 from sessions_app.store import catalog
@@ -29,10 +28,12 @@ from sessions_app.wire import lantern_v1 as wire
 logger = logging.getLogger(__name__)
 
 MAX_SESSIONS = 32
+MAX_FRAME_BYTES = 1_048_576
 CLOSE_UNSUPPORTED = 1003
+CLOSE_TOO_BIG = 1009
 
 
-class SocketConsumer(AsyncWebsocketConsumer):
+class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One connection; each session it started or attached has a follower task."""
 
     channel_layer_alias = ""
@@ -41,9 +42,8 @@ class SocketConsumer(AsyncWebsocketConsumer):
         super().__init__()
         self._principal: Principal | None = None
         self._address: str | None = None
-        self._owned: dict[str, str] = {}  # session id to the last turn's id
-        self._followers: dict[str, asyncio.Task[None]] = {}
-        self._request_ids: dict[str, str] = {}
+        self._owned: dict[str, OwnedSession] = {}
+        self._followers: dict[str, Follower] = {}
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # The base class would visit a thread to close database connections.
@@ -58,7 +58,8 @@ class SocketConsumer(AsyncWebsocketConsumer):
             principal = await in_thread(request.socket_principal)
             principal.require_scope("sessions")
             hello = await in_thread(_hello, principal)
-        except LanternError:
+        except Exception as error:
+            as_lantern_error(error)  # logs what is not a refusal
             await self.close()  # before accept: 403
             return
         self._principal, self._address = principal, request.address
@@ -71,6 +72,9 @@ class SocketConsumer(AsyncWebsocketConsumer):
     ) -> None:
         if text_data is None:
             await self.close(CLOSE_UNSUPPORTED)
+            return
+        if len(text_data.encode()) > MAX_FRAME_BYTES:
+            await self.close(CLOSE_TOO_BIG)
             return
         value: object = None
         try:
@@ -86,17 +90,19 @@ class SocketConsumer(AsyncWebsocketConsumer):
             )
 
     async def disconnect(self, code: int) -> None:
-        for follower in self._followers.values():
-            follower.cancel()
-        if self._principal is None:
-            return
+        tasks = [follower.task for follower in self._followers.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         for session_id in self._owned:
             try:
                 await in_thread(
-                    service.close_session, self._principal.caller, session_id
+                    service.close_session, self._writer().caller, session_id
                 )
             except NotFound:
                 continue
+            except Exception:
+                logger.exception("A socket's session could not be closed.")
 
     async def _handle(self, frame: wire.ClientFrame) -> None:
         match frame:
@@ -120,35 +126,36 @@ class SocketConsumer(AsyncWebsocketConsumer):
             raise BadRequest("Tools are not supported by this server.", param="tools")
         if len(self._followers) >= MAX_SESSIONS:
             raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
-        session_id, posted = await in_thread(self._create_and_post, frame)
-        self._owned[session_id] = posted.turn_id
+        posted = await in_thread(self._create_and_post, frame)
         await self._send(
             "session.started",
             requestId=frame.request_id,
-            session={"id": session_id, "state": "running"},
+            session={"id": posted.session_id, "state": "running"},
         )
-        self._follow(session_id, Cursor(posted.ordinal, 0), is_raw=False)
+        owned = OwnedSession(posted, self.send)
+        self._owned[posted.session_id] = owned
+        self._follow(posted.session_id, owned)
 
-    def _create_and_post(self, frame: wire.Start) -> tuple[str, PostedTurn]:
+    def _create_and_post(self, frame: wire.Start) -> PostedTurn:
         principal = self._writer()
         route = ""
         if frame.provider is not None or frame.model is not None:
             if principal.kind == "visitor":
                 raise BadRequest("A visitor may not choose a model.", param="provider")
-            route = catalog.route_to(frame.provider, frame.model)
+            allowed = principal.caller.agents
+            route = catalog.route_to(frame.provider, frame.model, allowed)
         session = service.create_session(principal.caller, frame.agent, {}, route)
         try:
-            return session.pk, self._post(session.pk, frame.prompt)
+            return self._post(session.pk, frame.prompt)
         except LanternError:
             service.delete_session(principal.caller, session.pk)
             raise
 
     async def _prompt(self, frame: wire.Prompt) -> None:
-        self._require_owned(frame.session_id)
-        posted = await in_thread(self._post, frame.session_id, frame.prompt)
-        self._owned[frame.session_id] = posted.turn_id
-        if frame.request_id is not None:
-            self._request_ids[posted.turn_id] = frame.request_id
+        owned = self._require_owned(frame.session_id)
+        async with owned.posting:
+            posted = await in_thread(self._post, frame.session_id, frame.prompt)
+            owned.remember(posted, frame.request_id)
 
     def _post(self, session_id: str, prompt: str) -> PostedTurn:
         principal = self._writer()
@@ -157,17 +164,20 @@ class SocketConsumer(AsyncWebsocketConsumer):
         return service.post_message(principal.caller, session_id, message)
 
     async def _cancel(self, frame: wire.Cancel) -> None:
-        turn_id = self._require_owned(frame.session_id)
+        turn_id = self._require_owned(frame.session_id).last.turn_id
         caller = self._writer().caller
         await in_thread(service.cancel_turn, caller, frame.session_id, turn_id)
         await self._send_state(frame.session_id, frame.request_id)
 
     async def _close_session(self, frame: wire.Close) -> None:
-        self._require_owned(frame.session_id)
+        owned = self._require_owned(frame.session_id)
         caller = self._writer().caller
         await in_thread(service.close_session, caller, frame.session_id)
         del self._owned[frame.session_id]
+        owned.is_closed = True
         await self._send_state(frame.session_id, frame.request_id)
+        if owned.is_done():
+            owned.task.cancel()
 
     async def _attach(self, frame: wire.Attach) -> None:
         assert self._principal is not None
@@ -182,39 +192,22 @@ class SocketConsumer(AsyncWebsocketConsumer):
             logged_n = await get_bus().log.head_n(session_id, cursor.turn)
             await in_thread(service.check_cursor, session_id, cursor, logged_n)
         await self._send_state(session_id, frame.request_id)
-        self._follow(session_id, start, is_raw=True)
+        self._follow(session_id, Follower(session_id, start, self.send))
 
-    def _follow(self, session_id: str, start: Cursor, *, is_raw: bool) -> None:
-        work = self._send_events(session_id, start, is_raw)
-        self._followers[session_id] = asyncio.create_task(work)
-
-    async def _send_events(self, session_id: str, start: Cursor, is_raw: bool) -> None:
-        try:
-            async with aclosing(tail(get_bus(), session_id, start)) as batches:
-                async for entries in batches:
-                    for entry in entries:
-                        text = (
-                            wire.event_frame(entry)
-                            if is_raw
-                            else wire.turn_frame(entry, self._request_ids)
-                        )
-                        if text is not None:
-                            await self.send(text)
-        except Exception:
-            logger.exception("A socket's session could not be followed.")
-        finally:
-            self._followers.pop(session_id, None)
+    def _follow(self, session_id: str, follower: Follower) -> None:
+        self._followers[session_id] = follower
+        follower.task.add_done_callback(lambda _: self._followers.pop(session_id, None))
 
     def _writer(self) -> Principal:
         assert self._principal is not None
         self._principal.require_write()
         return self._principal
 
-    def _require_owned(self, session_id: str) -> str:
-        turn_id = self._owned.get(session_id)
-        if turn_id is None:
+    def _require_owned(self, session_id: str) -> OwnedSession:
+        owned = self._owned.get(session_id)
+        if owned is None:
             raise NotFound("This connection has no such session.")
-        return turn_id
+        return owned
 
     async def _send_state(self, session_id: str, request_id: str | None) -> None:
         assert self._principal is not None
@@ -241,7 +234,7 @@ def _hello(principal: Principal) -> str:
         agents = [slug for slug in agents if slug in caller.agents]
     is_server = principal.kind != "visitor"
     providers = [p.name for p in catalog.enabled_providers()] if is_server else []
-    models = catalog.route_models() if is_server else []
+    models = catalog.route_models(caller.agents) if is_server else []
     return wire.frame_text(
         "hello", protocol=PROTOCOL, agents=agents, providers=providers, models=models
     )

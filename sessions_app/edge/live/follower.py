@@ -1,0 +1,84 @@
+"""What a socket shows of a session: its events as they come, in the socket's words."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+
+from sessions_app.bus import get_bus
+from sessions_app.domain.cursor import Cursor
+from sessions_app.domain.events import StatusIdle, TurnStarted
+from sessions_app.edge.live.tail import tail
+from sessions_app.store.posting import PostedTurn
+from sessions_app.wire import lantern_v1 as wire
+from sessions_app.wire.payload import Entry
+
+logger = logging.getLogger(__name__)
+
+
+class Follower:
+    """One followed session, in a task that lasts until the session is done with."""
+
+    def __init__(
+        self, session_id: str, start: Cursor, send: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self._session_id = session_id
+        self._start = start
+        self._send = send
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            async with aclosing(tail(get_bus(), self._session_id, self._start)) as all_:
+                async for entries in all_:
+                    for entry in entries:
+                        if text := await self.frame(entry):
+                            await self._send(text)
+                    if self.is_done():
+                        return
+        except Exception:
+            logger.exception("A socket's session could not be followed.")
+
+    async def frame(self, entry: Entry) -> str | None:
+        """The event as a frame; None if there is nothing to show."""
+        return wire.event_frame(entry)
+
+    def is_done(self) -> bool:
+        """Whether nothing that matters can follow."""
+        return False
+
+
+class OwnedSession(Follower):
+    """A session that its connection started: it may post, and names its requests."""
+
+    def __init__(
+        self, posted: PostedTurn, send: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self.last = posted
+        self.is_closed = False
+        # Held while a prompt is posted: its turn may begin before its id is known here.
+        self.posting = asyncio.Lock()
+        self._request_ids: dict[str, str] = {}
+        self._ended_ordinal = 0
+        super().__init__(posted.session_id, Cursor(posted.ordinal, 0), send)
+
+    def remember(self, posted: PostedTurn, request_id: str | None) -> None:
+        """The turn that answers a prompt."""
+        self.last = posted
+        if request_id is not None:
+            self._request_ids[posted.turn_id] = request_id
+
+    async def frame(self, entry: Entry) -> str | None:
+        if entry.kind == TurnStarted.kind:
+            async with self.posting:
+                pass
+        if entry.is_terminal:
+            self._ended_ordinal = entry.cursor.turn
+        if self.is_closed and entry.kind == StatusIdle.kind:
+            return None  # "closed" was said, and stays
+        return wire.turn_frame(entry, self._request_ids)
+
+    def is_done(self) -> bool:
+        return self.is_closed and self._ended_ordinal >= self.last.ordinal
