@@ -105,7 +105,7 @@ def update_session(caller: Caller, session_id: str, changes: dict[str, Any]) -> 
 
 def close_session(caller: Caller, session_id: str) -> None:
     """Cancel what is open and take no more messages; the transcript stays."""
-    sessions.find(caller.scope, session_id)
+    sessions.require(caller.scope, session_id)
     for turn_id in sessions.close(session_id):
         wake_cancel(turn_id)
 
@@ -122,7 +122,6 @@ def delete_session(caller: Caller, session_id: str) -> None:
 
 def post_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
     """Accept a message: when this returns, its turn will end exactly once."""
-    sessions.find(caller.scope, session_id)
     content = message.content
     if content is not None:
         if not content.strip():
@@ -136,6 +135,7 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
         TurnDraft(
             session_id=session_id,
             caller=caller.name,
+            scope=caller.scope,
             content=content,
             on_busy=message.on_busy,
             allow_failover=message.allow_failover,
@@ -154,19 +154,19 @@ def read_transcript(
     caller: Caller, session_id: str, *, limit: int, after: str | None
 ) -> list[Message]:
     """Up to ``limit`` messages, oldest first, and one more if there is one."""
-    sessions.find(caller.scope, session_id)
+    sessions.require(caller.scope, session_id)
     return messages.page(session_id, limit=limit, after=after)
 
 
 def get_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
     """One turn with its attempts."""
-    sessions.find(caller.scope, session_id)
+    sessions.require(caller.scope, session_id)
     return turns.detail(session_id, turn_id)
 
 
 def cancel_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
     """Ask a turn to end; harmless if it has ended."""
-    sessions.find(caller.scope, session_id)
+    sessions.require(caller.scope, session_id)
     if turns.request_cancel(session_id, turn_id):
         wake_cancel(turn_id)
     return turns.detail(session_id, turn_id)
@@ -183,7 +183,7 @@ def rate_turn(
 
 def find_start(caller: Caller, session_id: str, cursor: Cursor | None) -> Cursor:
     """Where a reader of the events begins; NotFound if it may not read them."""
-    sessions.find(caller.scope, session_id)
+    sessions.require(caller.scope, session_id)
     return replay.start_cursor(session_id) if cursor is None else cursor
 
 

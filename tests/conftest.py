@@ -13,6 +13,7 @@ from django.core.cache import cache
 
 from sessions_app.bus.memory import memory_bus
 from sessions_app.store import db
+from sessions_app.store.catalog import accounts
 
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
@@ -55,6 +56,7 @@ def fresh_process() -> Iterator[None]:
     memory_bus.cache_clear()
     channel_layers.backends.clear()
     cache.clear()
+    accounts.forget()
     yield
 
 

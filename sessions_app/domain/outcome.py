@@ -10,8 +10,12 @@ from sessions_app.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One request to one provider, as it is booked; times in milliseconds."""
+    """One request to one provider, as it is booked; times in milliseconds.
 
+    ``number`` counts the attempts of the turn from 1.
+    """
+
+    number: int
     round_no: int
     provider: str
     model: str

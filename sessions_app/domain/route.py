@@ -46,6 +46,7 @@ class TurnWork:
     canned_reply: str = ""
     max_output_tokens: int | None = None
     temperature: float | None = None
+    supersedes: str | None = None
     is_cancelled: bool = False
 
 

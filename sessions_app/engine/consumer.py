@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
 
 from asgiref.sync import async_to_sync
 from channels.consumer import AsyncConsumer
@@ -49,16 +50,20 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
 class EngineTask:
     """The engine of this process: a consumer in a task."""
 
+    loop: ClassVar[asyncio.AbstractEventLoop | None] = None
+    """The loop of the engine that runs in this process."""
+
     def __init__(self, find_adapter: FindAdapter = adapter_for) -> None:
-        self._find_adapter = find_adapter
+        self.find_adapter = find_adapter
         self._task: asyncio.Task[None] | None = None
         self._host: TurnHost | None = None
 
     def ensure_running(self) -> None:
         """Start the engine on the running loop, unless it runs already."""
         if self._task is None or self._task.done():
-            self._host = TurnHost(get_bus(), self._find_adapter, is_alone=True)
-            self._task = asyncio.get_running_loop().create_task(self._run(self._host))
+            self._host = TurnHost(get_bus(), self.find_adapter, is_alone=True)
+            loop = EngineTask.loop = asyncio.get_running_loop()
+            self._task = loop.create_task(self._run(self._host))
 
     async def stop(self, patience_s: float = 0.0) -> None:
         """End the engine; running turns get some seconds to end by themselves."""
@@ -67,7 +72,7 @@ class EngineTask:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        self._task = self._host = None
+        self._task = self._host = EngineTask.loop = None
 
     async def _run(self, host: TurnHost) -> None:
         layer = get_channel_layer()
@@ -93,21 +98,41 @@ engine = EngineTask()
 
 def wake_turn(turn_id: str) -> None:
     """Tell one worker that a turn waits; for synchronous callers."""
-    async_to_sync(_send)(turn_id)
+    _send_soon(_tell_one, turn_id)
 
 
 def wake_cancel(turn_id: str) -> None:
     """Tell all workers that a turn is to end; for synchronous callers."""
-    async_to_sync(_send_to_all)(turn_id)
+    _send_soon(_tell_all, turn_id)
 
 
-async def _send(turn_id: str) -> None:
+def let_readers_go(session_id: str) -> None:
+    """End the streams of a session that was deleted; for synchronous callers."""
+    _send_soon(_drop, session_id)
+
+
+def _send_soon(tell: Callable[[str], Coroutine[Any, Any, None]], id_: str) -> None:
+    """Send on the engine's loop without waiting: a lost wake-up costs a sweep."""
+    loop = EngineTask.loop
+    if loop is not None and loop.is_running():
+        asyncio.run_coroutine_threadsafe(tell(id_), loop)
+    else:
+        async_to_sync(tell)(id_)
+
+
+async def _drop(session_id: str) -> None:
+    bus = get_bus()
+    await bus.log.drop(session_id)
+    await bus.bell.ring(session_id)
+
+
+async def _tell_one(turn_id: str) -> None:
     try:
         await get_channel_layer().send(TURNS, {"type": "turn.run", "turn_id": turn_id})
     except ChannelFull:
         logger.warning("The wake-up of turn %s is left to the sweeper.", turn_id)
 
 
-async def _send_to_all(turn_id: str) -> None:
+async def _tell_all(turn_id: str) -> None:
     message = {"type": "turn.cancel", "turn_id": turn_id}
     await get_channel_layer().group_send(WORKERS, message)

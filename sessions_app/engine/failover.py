@@ -127,7 +127,8 @@ async def _attempt(
         status = "cancelled"
         raise
     finally:
-        book.add(meter.record(status, deadline.elapsed_ms(), failure))
+        elapsed_ms = deadline.elapsed_ms()
+        book.add(meter.record(book.next_number, status, elapsed_ms, failure))
 
 
 async def _take(

@@ -81,7 +81,7 @@ class TurnHost:
             await run.task
         finally:
             del self._runs[turn_id]
-        following = await in_thread(turn_store.next_queued, work.session_id)
+        following = await in_thread(turn_store.first_open, work.session_id)
         if following is not None:
             self.begin(following)
 

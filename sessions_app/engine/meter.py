@@ -35,7 +35,11 @@ class AttemptMeter:
             self._ttft_ms = deadline.elapsed_ms()
 
     def record(
-        self, status: str, duration_ms: int, error: ProviderError | None = None
+        self,
+        number: int,
+        status: str,
+        duration_ms: int,
+        error: ProviderError | None = None,
     ) -> AttemptRecord:
         """The line for the book; ``status`` is completed, failed or cancelled."""
         usage = Usage(cost_usd=None)
@@ -48,6 +52,7 @@ class AttemptMeter:
                 price=self._candidate.price,
             )
         return AttemptRecord(
+            number=number,
             round_no=self._round_no,
             provider=self._candidate.provider.name,
             model=self._candidate.model,
@@ -71,7 +76,13 @@ class Book:
         self._records: list[AttemptRecord] = []
         self._stored = 0
 
+    @property
+    def next_number(self) -> int:
+        """The number of the attempt that is booked next."""
+        return len(self._records) + 1
+
     def add(self, record: AttemptRecord) -> None:
+        """Book an attempt."""
         self._records.append(record)
 
     def take_unstored(self) -> tuple[AttemptRecord, ...]:

@@ -194,6 +194,5 @@ class TurnRun:
         return await self._store(replace(failure, attempts=end.attempts))
 
     async def _store(self, end: TurnEnd) -> TurnEnd | None:
-        work = self.work
-        is_held = await in_thread(turn_store.finish, work.turn_id, work.fence, end)
+        is_held = await in_thread(turn_store.finish, self.work, end)
         return end if is_held else None

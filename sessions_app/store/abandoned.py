@@ -13,6 +13,7 @@ from sessions_app.domain.announce import Announcement
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.errors import WorkerLost
 from sessions_app.domain.outcome import TurnEnd
+from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.models import Idempotency, Turn
@@ -76,9 +77,18 @@ def _end(turn: Turn, fence: int) -> Announcement:
         error_retryable=True,
         has_deltas=turn.has_deltas,
     )
-    turn_store.finish(turn.pk, fence, end)
-    canned = turn.session.agent.canned_reply
-    return Announcement(turn.session_id, turn.pk, end, canned)
+    agent = turn.session.agent
+    work = TurnWork(
+        turn_id=turn.pk,
+        session_id=turn.session_id,
+        ordinal=turn.ordinal,
+        fence=fence,
+        agent=agent.slug,
+        candidates=(),
+        prompt=(),
+    )
+    turn_store.finish(work, end)
+    return Announcement(turn.session_id, turn.pk, end, agent.canned_reply)
 
 
 def forget_old_keys() -> None:

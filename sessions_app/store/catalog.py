@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.signals import post_delete, post_save
 
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.route import Candidate, ProviderConfig, split_route_entry
@@ -11,6 +16,8 @@ from sessions_app.domain.usage import PriceRule, price_for
 from sessions_app.models import Agent, Price, Provider
 
 logger = logging.getLogger(__name__)
+
+CATALOG_TTL_S = 2.0
 
 
 def agent_for(slug: str | None) -> Agent:
@@ -36,23 +43,55 @@ def enabled_providers() -> list[Provider]:
     return list(Provider.objects.filter(is_enabled=True))
 
 
+@dataclass(frozen=True, slots=True)
+class _Account:
+    config: ProviderConfig
+    rules: list[PriceRule]
+
+
+class _Accounts:
+    """The enabled providers with their prices, read again every few seconds.
+
+    Every turn needs them, and decrypting a key costs more than a query.
+    """
+
+    def __init__(self) -> None:
+        self._read_at = -CATALOG_TTL_S
+        self._by_name: dict[str, _Account] = {}
+
+    def by_name(self) -> dict[str, _Account]:
+        now = time.monotonic()
+        if now - self._read_at >= CATALOG_TTL_S:
+            rows = Provider.objects.filter(is_enabled=True).prefetch_related("prices")
+            self._by_name = {
+                row.name: _Account(config_of(row), [_rule(p) for p in row.prices.all()])
+                for row in rows
+            }
+            self._read_at = now
+        return self._by_name
+
+    def forget(self, **_: Any) -> None:
+        """Something changed here; other processes find out by themselves."""
+        self._read_at = -CATALOG_TTL_S
+
+
+accounts = _Accounts()
+for _model in (Provider, Price):
+    post_save.connect(accounts.forget, sender=_model)
+    post_delete.connect(accounts.forget, sender=_model)
+
+
 def candidates_of(route: Iterable[str]) -> tuple[Candidate, ...]:
     """The route's steps with their accounts; steps that lead nowhere are left out."""
-    steps = [split_route_entry(entry) for entry in route]
-    providers = {
-        provider.name: provider
-        for provider in Provider.objects.filter(
-            name__in={name for name, _ in steps}, is_enabled=True
-        ).prefetch_related("prices")
-    }
+    known = accounts.by_name()
     found = []
-    for name, model in steps:
-        provider = providers.get(name)
-        if provider is None:
+    for name, model in map(split_route_entry, route):
+        account = known.get(name)
+        if account is None:
             logger.error("The route names the provider %s, which is not there.", name)
             continue
-        rules = [_rule(price) for price in provider.prices.all()]
-        found.append(Candidate(config_of(provider), model, price_for(model, rules)))
+        price = price_for(model, account.rules)
+        found.append(Candidate(account.config, model, price))
     return tuple(found)
 
 
@@ -89,20 +128,31 @@ def first_agent_of(slugs: Iterable[str]) -> Agent:
     return agent
 
 
-def route_models() -> list[str]:
-    """Every ``provider/model`` that an agent's route names, once each."""
-    routes = Agent.objects.filter(is_enabled=True).values_list("route", flat=True)
+def route_models(allowed: Collection[str] | None) -> list[str]:
+    """Every ``provider/model`` that the routes of the allowed agents name, once each.
+
+    ``allowed`` None means every agent.
+    """
+    agents = Agent.objects.filter(is_enabled=True)
+    if allowed is not None:
+        agents = agents.filter(slug__in=allowed)
+    routes = agents.values_list("route", flat=True)
     return list(dict.fromkeys(entry for route in routes for entry in route))
 
 
-def route_to(provider: str | None, model: str | None) -> str:
-    """The route of a direct choice; the model may be left to the agents' routes."""
-    known = route_models()
-    for entry in known:
+def route_to(
+    provider: str | None, model: str | None, allowed: Collection[str] | None
+) -> str:
+    """The route of a direct choice; the model may be left to the agents' routes.
+
+    Who may use every agent may use every model of a provider; others only those that
+    their agents use.
+    """
+    for entry in route_models(allowed):
         name, known_model = split_route_entry(entry)
         if provider in (None, name) and model in (None, known_model, entry):
             return entry
-    if provider is None or model is None:
+    if not provider or not model or allowed is not None:
         raise BadRequest("There is no such provider or model.", param="provider")
     if not Provider.objects.filter(name=provider, is_enabled=True).exists():
         raise BadRequest("There is no such provider.", param="provider")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ParamSpec, TypeVar
 
-from asgiref.sync import sync_to_async
 from django.db import close_old_connections, connections
 
 from sessions_app.conf import conf
@@ -24,15 +24,16 @@ def _threads() -> ThreadPoolExecutor:
 
 async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call a blocking function on one of the store's threads."""
+    call = partial(_call, partial(function, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_threads(), call)
 
-    def call() -> R:
+
+def _call(function: Callable[[], R]) -> R:
+    close_old_connections()
+    try:
+        return function()
+    finally:
         close_old_connections()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            close_old_connections()
-
-    return await sync_to_async(call, thread_sensitive=False, executor=_threads())()
 
 
 def close_threads() -> None:

@@ -7,8 +7,10 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from sessions_app.conf import conf
+from sessions_app.domain import ids
 from sessions_app.domain.errors import (
     BadRequest,
     IdempotencyMismatch,
@@ -18,13 +20,13 @@ from sessions_app.domain.errors import (
     SessionClosed,
 )
 from sessions_app.domain.states import (
-    ACTIVE_STATES,
     MAX_QUEUED_TURNS,
     OPEN_STATES,
     OnBusy,
     TurnState,
 )
 from sessions_app.models import Idempotency, Message, Session, Turn
+from sessions_app.store.sessions import SessionFilter, within
 
 RETRY_AFTER_QUEUE_FULL_S = 5
 
@@ -38,6 +40,7 @@ class TurnDraft:
 
     session_id: str
     caller: str
+    scope: SessionFilter
     content: str | None
     on_busy: OnBusy = OnBusy.QUEUE
     allow_failover: bool = True
@@ -59,34 +62,29 @@ class PostedTurn:
 @transaction.atomic
 def post(draft: TurnDraft) -> PostedTurn:
     """Store the turn, or find the one that the same request made before."""
-    session = Session.objects.select_for_update().filter(pk=draft.session_id).first()
-    if session is None:
-        raise NotFound("There is no such session.")
+    session = _locked(draft)
     if draft.idempotency_key and (earlier := _replay(draft)):
         return earlier
     if session.is_closed:
         raise SessionClosed()
     interrupted = _make_way(draft)
-    session.last_ordinal += 1
-    session.save(update_fields=["last_ordinal", "updated_at"])
-    turn = Turn.objects.create(
+    turn = Turn(
         session=session,
-        ordinal=session.last_ordinal,
+        ordinal=session.last_ordinal + 1,
         allow_failover=draft.allow_failover,
     )
+    message = None
     if draft.content is None:
         _ask_again(turn)
     else:
-        turn.user_message = Message.objects.create(
-            session=session,
-            turn=turn,
-            ordinal=turn.ordinal,
-            position=0,
-            role="user",
-            content=draft.content,
-            author=draft.caller,
-        )
-    turn.save(update_fields=["user_message", "supersedes"])
+        message = _question(draft, turn)
+        turn.user_message_id = message.pk
+    Session.objects.filter(pk=session.pk).update(
+        last_ordinal=turn.ordinal, updated_at=timezone.now()
+    )
+    turn.save(force_insert=True)
+    if message is not None:
+        message.save(force_insert=True)
     if draft.idempotency_key:
         Idempotency.objects.create(
             caller=draft.caller,
@@ -96,6 +94,29 @@ def post(draft: TurnDraft) -> PostedTurn:
             turn=turn,
         )
     return PostedTurn(session.pk, turn.pk, turn.ordinal, interrupted=interrupted)
+
+
+def _locked(draft: TurnDraft) -> Session:
+    """The session, its row locked: posts of one session come one after the other."""
+    session = None
+    if ids.could_be_id(draft.session_id):
+        rows = within(draft.scope).select_for_update(of=("self",))
+        session = rows.filter(pk=draft.session_id).first()
+    if session is None:
+        raise NotFound("There is no such session.")
+    return session
+
+
+def _question(draft: TurnDraft, turn: Turn) -> Message:
+    return Message(
+        session_id=draft.session_id,
+        turn_id=turn.pk,
+        ordinal=turn.ordinal,
+        position=0,
+        role="user",
+        content=draft.content or "",
+        author=draft.caller,
+    )
 
 
 def _replay(draft: TurnDraft) -> PostedTurn | None:
@@ -116,18 +137,19 @@ def _replay(draft: TurnDraft) -> PostedTurn | None:
 def _make_way(draft: TurnDraft) -> str:
     """Apply ``on_busy``; gives the id of the turn that was interrupted, or empty."""
     open_turns = Turn.objects.filter(session=draft.session_id, state__in=OPEN_STATES)
-    # The first in the queue counts as running: its claim is only moments away.
-    active = (
-        open_turns.filter(state__in=ACTIVE_STATES).first()
-        or open_turns.order_by("ordinal").first()
-    )
-    if draft.on_busy is OnBusy.REJECT and active is not None:
-        raise SessionBusy(turnId=active.pk)
-    if open_turns.filter(state=TurnState.QUEUED).count() >= MAX_QUEUED_TURNS:
+    waiting = list(open_turns.order_by("ordinal").values_list("pk", "state"))
+    if not waiting:
+        return ""
+    # The first one counts as running even if it is still to be claimed.
+    first = waiting[0][0]
+    if draft.on_busy is OnBusy.REJECT:
+        raise SessionBusy(turnId=first)
+    queued = sum(state == TurnState.QUEUED for _, state in waiting)
+    if queued >= MAX_QUEUED_TURNS:
         raise QueueFull(retry_after_s=RETRY_AFTER_QUEUE_FULL_S)
-    if draft.on_busy is OnBusy.INTERRUPT and active is not None:
-        Turn.objects.filter(pk=active.pk).update(cancel_requested=True)
-        return active.pk
+    if draft.on_busy is OnBusy.INTERRUPT:
+        Turn.objects.filter(pk=first).update(cancel_requested=True)
+        return str(first)
     return ""
 
 

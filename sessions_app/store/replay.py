@@ -7,7 +7,7 @@ from sessions_app.domain.cursor import START, Cursor
 from sessions_app.domain.errors import BadCursor
 from sessions_app.domain.events import TerminalEvent
 from sessions_app.domain.outcome import TurnEnd
-from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
+from sessions_app.domain.states import ACTIVE_STATES, TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.models import Turn
 
@@ -19,12 +19,12 @@ before its process died; run again, it shows the same two."""
 
 def start_cursor(session_id: str) -> Cursor:
     """The beginning of the running turn, else now."""
-    turns = Turn.objects.filter(session=session_id)
-    active = turns.filter(state__in=ACTIVE_STATES).first()
-    if active is not None:
-        return Cursor(active.ordinal, 0)
-    ended = turns.exclude(state__in=OPEN_STATES).order_by("-ordinal").first()
-    return START if ended is None else Cursor(ended.ordinal, END_OF_TURN)
+    turns = Turn.objects.filter(session=session_id).exclude(state=TurnState.QUEUED)
+    last = turns.order_by("-ordinal").values_list("ordinal", "state").first()
+    if last is None:
+        return START
+    ordinal, state = last
+    return Cursor(ordinal, 0 if state in ACTIVE_STATES else END_OF_TURN)
 
 
 def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:

@@ -24,19 +24,37 @@ class SessionFilter:
     agents: frozenset[str] | None = None
 
 
-def visible(scope: SessionFilter) -> QuerySet[Session]:
-    """The sessions inside the scope, their status read off their turns."""
-    active = Turn.objects.filter(session=OuterRef("pk"), state__in=ACTIVE_STATES)
-    # A queued turn is about to run: its session is busy for any reader.
-    waiting = Turn.objects.filter(session=OuterRef("pk"), state="queued")
-    sessions = Session.objects.select_related("agent").annotate(
-        active_state=Subquery(active.values("state")[:1]), has_queued=Exists(waiting)
-    )
+def within(scope: SessionFilter) -> QuerySet[Session]:
+    """The sessions inside the scope."""
+    sessions = Session.objects.all()
     if scope.owner is not None:
         sessions = sessions.filter(owner=scope.owner)
     if scope.agents is not None:
         sessions = sessions.filter(agent__slug__in=scope.agents)
     return sessions
+
+
+def require(scope: SessionFilter, session_id: str) -> None:
+    """NotFound unless the session is inside the scope."""
+    if not ids.could_be_id(session_id) or not (
+        within(scope).filter(pk=session_id).exists()
+    ):
+        raise NotFound("There is no such session.")
+
+
+def visible(scope: SessionFilter) -> QuerySet[Session]:
+    """The sessions inside the scope, their status read off their turns."""
+    active = Turn.objects.filter(session=OuterRef("pk"), state__in=ACTIVE_STATES)
+    # A queued turn is about to run: its session is busy for any reader.
+    waiting = Turn.objects.filter(session=OuterRef("pk"), state="queued")
+    return (
+        within(scope)
+        .select_related("agent")
+        .annotate(
+            active_state=Subquery(active.values("state")[:1]),
+            has_queued=Exists(waiting),
+        )
+    )
 
 
 def find(scope: SessionFilter, session_id: str) -> Session:

@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 
 from sessions_app.conf import conf
+from sessions_app.domain import ids
 from sessions_app.domain.errors import NotFound
 from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord, TurnEnd
 from sessions_app.domain.route import TurnWork
@@ -23,36 +23,48 @@ from sessions_app.store.messages import prompt_of
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
     """Take a queued turn whose session is free; None if it is not to be had."""
-    earlier = Turn.objects.filter(
-        session=OuterRef("session"),
-        ordinal__lt=OuterRef("ordinal"),
-        state__in=OPEN_STATES,
-    )
     try:
         with transaction.atomic():
-            claimed = Turn.objects.filter(
-                ~Exists(earlier), pk=turn_id, state=TurnState.QUEUED
-            ).update(
-                state=TurnState.RUNNING,
-                fence=F("fence") + 1,
-                worker=worker,
-                lease_until=Now() + timedelta(seconds=conf().lease_s),
-                started_at=Now(),
-            )
-            return _work_of(turn_id) if claimed else None
+            return _claim(turn_id, worker)
     except IntegrityError:  # another turn of the session was claimed meanwhile
         return None
 
 
-def _work_of(turn_id: str) -> TurnWork:
-    turn = Turn.objects.select_related("session__agent", "user_message").get(pk=turn_id)
+def _claim(turn_id: str, worker: str) -> TurnWork | None:
+    turn = (
+        Turn.objects.select_related("session__agent", "user_message")
+        .filter(pk=turn_id, state=TurnState.QUEUED)
+        .first()
+    )
+    if turn is None or first_open(turn.session_id) != turn_id:
+        return None
+    claimed = Turn.objects.filter(
+        pk=turn_id, state=TurnState.QUEUED, fence=turn.fence
+    ).update(
+        state=TurnState.RUNNING,
+        fence=turn.fence + 1,
+        worker=worker,
+        lease_until=Now() + timedelta(seconds=conf().lease_s),
+        started_at=Now(),
+    )
+    return _work_of(turn) if claimed else None
+
+
+def first_open(session_id: str) -> str | None:
+    """The turn whose time it is: no turn before it can open again."""
+    turns = Turn.objects.filter(session=session_id, state__in=OPEN_STATES)
+    return turns.order_by("ordinal").values_list("pk", flat=True).first()
+
+
+def _work_of(turn: Turn) -> TurnWork:
+    """What the claim that was just made is to do."""
     session, agent = turn.session, turn.session.agent
     candidates = candidates_of(session.route or agent.route)
     return TurnWork(
         turn_id=turn.pk,
         session_id=session.pk,
         ordinal=turn.ordinal,
-        fence=turn.fence,
+        fence=turn.fence + 1,
         agent=agent.slug,
         candidates=candidates if turn.allow_failover else candidates[:1],
         prompt=tuple(prompt_of(session, turn)),
@@ -60,6 +72,7 @@ def _work_of(turn_id: str) -> TurnWork:
         canned_reply=agent.canned_reply,
         max_output_tokens=agent.max_output_tokens,
         temperature=agent.temperature,
+        supersedes=turn.supersedes_id,
         is_cancelled=turn.cancel_requested,
     )
 
@@ -105,10 +118,10 @@ def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
 
 
 @transaction.atomic
-def finish(turn_id: str, fence: int, end: TurnEnd) -> bool:
+def finish(work: TurnWork, end: TurnEnd) -> bool:
     """Commit the one end of a turn; False if the claim was lost."""
     usage = end.usage
-    ended = _held(turn_id, fence).update(
+    ended = _held(work.turn_id, work.fence).update(
         state=end.state,
         terminal_n=end.terminal_n,
         has_deltas=end.has_deltas,
@@ -128,24 +141,23 @@ def finish(turn_id: str, fence: int, end: TurnEnd) -> bool:
     )
     if not ended:
         return False
-    _book(turn_id, end.attempts)
+    _book(work.turn_id, end.attempts)
     if end.text:
-        _store_reply(turn_id, end.text)
+        _store_reply(work, end.text)
     return True
 
 
-def _store_reply(turn_id: str, text: str) -> None:
-    turn = Turn.objects.get(pk=turn_id)
+def _store_reply(work: TurnWork, text: str) -> None:
     Message.objects.create(
-        session_id=turn.session_id,
-        turn=turn,
-        ordinal=turn.ordinal,
+        session_id=work.session_id,
+        turn_id=work.turn_id,
+        ordinal=work.ordinal,
         position=1,
         role="assistant",
         content=text,
     )
-    if turn.supersedes_id:
-        Message.objects.filter(pk=turn.supersedes_id).update(is_superseded=True)
+    if work.supersedes:
+        Message.objects.filter(pk=work.supersedes).update(is_superseded=True)
 
 
 def release(turn_id: str, fence: int) -> bool:
@@ -157,14 +169,10 @@ def release(turn_id: str, fence: int) -> bool:
     )
 
 
-def next_queued(session_id: str) -> str | None:
-    """The turn whose time has come."""
-    turns = Turn.objects.filter(session=session_id, state=TurnState.QUEUED)
-    return turns.order_by("ordinal").values_list("pk", flat=True).first()
-
-
 def request_cancel(session_id: str, turn_id: str) -> bool:
     """Ask for the end of a turn; False if it has ended already."""
+    if not ids.could_be_id(turn_id):
+        raise NotFound("There is no such turn.")
     turns = Turn.objects.filter(session=session_id, pk=turn_id)
     if turns.filter(state__in=OPEN_STATES).update(cancel_requested=True):
         return True
@@ -175,6 +183,8 @@ def request_cancel(session_id: str, turn_id: str) -> bool:
 
 def detail(session_id: str, turn_id: str) -> Turn:
     """The turn with attempts, tool calls and messages; NotFound if not here."""
+    if not ids.could_be_id(turn_id):
+        raise NotFound("There is no such turn.")
     turn = (
         Turn.objects.filter(session=session_id, pk=turn_id)
         .prefetch_related("attempts", "tool_calls", "messages")
@@ -196,21 +206,16 @@ def _held(turn_id: str, fence: int) -> Any:
 
 
 def _book(turn_id: str, attempts: Iterable[AttemptRecord]) -> None:
-    records = list(attempts)
-    if not records:
-        return
-    number = Attempt.objects.filter(turn=turn_id).count()
-    Attempt.objects.bulk_create(
-        _attempt_row(turn_id, number + place, record)
-        for place, record in enumerate(records, start=1)
-    )
+    rows = [_attempt_row(turn_id, record) for record in attempts]
+    if rows:
+        Attempt.objects.bulk_create(rows)
 
 
-def _attempt_row(turn_id: str, number: int, record: AttemptRecord) -> Attempt:
+def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
     fields = asdict(record)
     usage = fields.pop("usage")
     fields["round"] = fields.pop("round_no")
-    return Attempt(turn_id=turn_id, number=number, **fields, **usage)
+    return Attempt(turn_id=turn_id, **fields, **usage)
 
 
 def _row(turn_id: str, call: ToolCallRecord) -> ToolCall:
