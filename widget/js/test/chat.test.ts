@@ -106,6 +106,25 @@ test("a turn begun elsewhere shows its user message", async () => {
   await vi.waitFor(() => expect(outline()[1]).toEqual(["echo there", "completed", "there"]));
 });
 
+test("a session that another tab began is joined with its history", async () => {
+  await chat.show();
+  sessionId = await createElsewhere();
+  await chat.send("echo here");
+  await vi.waitFor(() => expect(outline()).toHaveLength(2));
+  await settled();
+  expect(outline()).toEqual([
+    ["echo there", "completed", "there"],
+    ["echo here", "completed", "here"],
+  ]);
+});
+
+async function createElsewhere(): Promise<string> {
+  const client = new LanternClient({ baseUrl: server.origin, apiKey: "lv_test" });
+  const { id } = await client.sessions.create();
+  for await (const _ of client.sessions.streamMessage(id, { content: "echo there" })) continue;
+  return id;
+}
+
 test("stop ends the turn and keeps what was written", async () => {
   await chat.show();
   await chat.send("slow please");

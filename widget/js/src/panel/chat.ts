@@ -33,6 +33,8 @@ export interface ChatEvents {
   onError(error: unknown): void;
 }
 
+const FIRST_CURSOR = "1-0";
+
 /** One conversation: follows its events into the store and carries out what is asked. */
 export class Chat {
   readonly #access: SessionAccess;
@@ -130,8 +132,13 @@ export class Chat {
       this.#knownTurns.add(accepted.turnId);
       this.#store.converse((state) => acceptTurn(state, key, accepted.turnId));
       if (this.#stopRequested) void this.stop();
-      const { lastEventId } = this.#store.state.conversation;
+      const { lastEventId, turns } = this.#store.state.conversation;
       this.#follow(accepted.sessionId, lastEventId || accepted.cursor);
+      const isFirstHere = lastEventId === "" && turns.length === 1;
+      if (isFirstHere && accepted.cursor !== FIRST_CURSOR) {
+        // Another tab began this session; what was said before is not here yet.
+        void this.#fetchTranscript(accepted.sessionId);
+      }
       return true;
     } catch (error) {
       this.#store.converse((state) => withdrawTurn(state, key));

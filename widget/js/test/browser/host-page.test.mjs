@@ -30,6 +30,14 @@ test("a strict policy with Trusted Types is not violated, and the panel is style
   });
 });
 
+test("a page of another origin chats without a cookie", async () => {
+  const { page, server, context } = stage;
+  await openChat(page, `${server.origin.replace("127.0.0.1", "localhost")}/`);
+  await say(page, "echo across");
+  assert.equal(await lastReply(page), "across");
+  assert.deepEqual(await context.cookies(), []);
+});
+
 test("a page that resets everything changes nothing inside", async () => {
   const { page, server } = stage;
   const looks = [];

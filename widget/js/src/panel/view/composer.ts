@@ -23,72 +23,97 @@ export interface ComposerView extends View<ComposerState> {
 const MAX_HEIGHT_PX = 160;
 
 export function createComposer(options: ComposerOptions): ComposerView {
-  const { labels } = options;
-  const field = el("textarea", {
-    class: "field",
-    rows: "1",
-    "aria-label": labels.field,
-    placeholder: labels.placeholder,
-    autocomplete: "off",
-    enterkeyhint: "send",
-  });
-  field.value = options.draft;
-  const stop = iconButton("stop", labels.stop, STOP);
-  const send = iconButton("send", labels.send, SEND);
-  const element = el("div", { class: "composer" }, field, stop, send);
-  let isRunning = false;
+  return new Composer(options);
+}
 
-  const render = (): void => {
-    const isEmpty = field.value.trim() === "";
-    stop.hidden = !isRunning;
-    send.hidden = isRunning && isEmpty;
-    send.disabled = isEmpty;
-    fitHeight(field);
-  };
-  const setText = (text: string): void => {
-    field.value = text;
-    options.onDraft(text);
-    render();
-  };
-  const submit = async (): Promise<void> => {
-    const text = field.value.trim();
+class Composer implements ComposerView {
+  readonly element: HTMLElement;
+  readonly #options: ComposerOptions;
+  readonly #field: HTMLTextAreaElement;
+  readonly #stop: HTMLButtonElement;
+  readonly #send: HTMLButtonElement;
+  #isRunning = false;
+
+  constructor(options: ComposerOptions) {
+    const { labels } = options;
+    this.#options = options;
+    this.#field = el("textarea", {
+      class: "field",
+      rows: "1",
+      "aria-label": labels.field,
+      placeholder: labels.placeholder,
+      autocomplete: "off",
+      enterkeyhint: "send",
+    });
+    this.#field.value = options.draft;
+    this.#stop = iconButton("stop", labels.stop, STOP);
+    this.#send = iconButton("send", labels.send, SEND);
+    this.element = el("div", { class: "composer" }, this.#field, this.#stop, this.#send);
+    this.#listen();
+    this.#render();
+  }
+
+  update({ isRunning }: ComposerState): void {
+    if (isRunning === this.#isRunning) return;
+    this.#isRunning = isRunning;
+    this.#render();
+  }
+
+  focus(): void {
+    this.#field.focus({ preventScroll: true });
+  }
+
+  setPlaceholder(text: string): void {
+    this.#field.placeholder = text;
+  }
+
+  clear(): void {
+    this.#setText("");
+  }
+
+  #listen(): void {
+    this.#field.addEventListener("input", () => {
+      this.#options.onDraft(this.#field.value);
+      this.#render();
+    });
+    this.#field.addEventListener("keydown", (event) => {
+      if (!isSubmitKey(event)) return;
+      event.preventDefault();
+      void this.#submit();
+    });
+    this.#send.addEventListener("click", () => void this.#submit());
+    this.#stop.addEventListener("click", () => {
+      this.#options.onStop();
+      this.focus();
+    });
+    this.element.addEventListener("click", (event) => {
+      if (event.target === this.element) this.focus();
+    });
+  }
+
+  async #submit(): Promise<void> {
+    const text = this.#field.value.trim();
     if (text === "") return;
-    setText("");
-    field.focus();
-    const isTaken = await options.onSend(text);
-    if (!isTaken) setText(field.value === "" ? text : `${text}\n${field.value}`);
-  };
+    this.clear();
+    this.focus();
+    if (await this.#options.onSend(text)) return;
+    const since = this.#field.value;
+    this.#setText(since === "" ? text : `${text}\n${since}`);
+  }
 
-  field.addEventListener("input", () => {
-    options.onDraft(field.value);
-    render();
-  });
-  field.addEventListener("keydown", (event) => {
-    if (!isSubmitKey(event)) return;
-    event.preventDefault();
-    void submit();
-  });
-  send.addEventListener("click", () => void submit());
-  stop.addEventListener("click", () => {
-    options.onStop();
-    field.focus();
-  });
-  element.addEventListener("click", (event) => {
-    if (event.target === element) field.focus();
-  });
-  render();
+  #setText(text: string): void {
+    this.#field.value = text;
+    this.#options.onDraft(text);
+    this.#render();
+  }
 
-  return {
-    element,
-    update(state) {
-      if (state.isRunning === isRunning) return;
-      isRunning = state.isRunning;
-      render();
-    },
-    focus: () => field.focus({ preventScroll: true }),
-    setPlaceholder: (text) => (field.placeholder = text),
-    clear: () => setText(""),
-  };
+  #render(): void {
+    const isEmpty = this.#field.value.trim() === "";
+    this.#stop.hidden = !this.#isRunning;
+    this.#send.hidden = this.#isRunning && isEmpty;
+    this.#send.disabled = isEmpty;
+    fitHeight(this.#field);
+  }
 }
 
 function isSubmitKey(event: KeyboardEvent): boolean {
