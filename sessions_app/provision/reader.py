@@ -33,8 +33,11 @@ class Table:
 
 def read(text: str) -> list[Table]:
     """All tables in the order of the file; raises ProvisionError."""
-    values = _parse(text)
-    lines = lines_of(text)
+    try:
+        values = _parse(text)
+        lines = lines_of(text)
+    except RecursionError as error:
+        raise ProvisionError(1, "The lists are nested too deeply.") from error
     tables = [
         Table(section, index, item, lines)
         for section, items in values.items()
@@ -54,8 +57,6 @@ def _parse(text: str) -> dict[str, Any]:
         raise ProvisionError(line, f"This is not TOML: {reason}.") from error
     except ValueError as error:  # an integer of thousands of digits
         raise ProvisionError(1, f"This cannot be read: {error}.") from error
-    except RecursionError as error:
-        raise ProvisionError(1, "The lists are nested too deeply.") from error
 
 
 def _tables_of(section: str, items: Any, lines: Mapping[Path, int]) -> list[Any]:

@@ -28,14 +28,56 @@ error, with exit status 1.
 - Decimal strings are numbers in quotes, such as `"0.15"`; whole numbers need none.
 
 This page is generated; `tests/provision/test_reference.py` says how.
+
+```toml
 """
 
+EXAMPLE = """\
+[[provider]]
+name = "primary"
+kind = "openai"
+base_url = "https://api.openai.com/v1"
+api_key = "env:OPENAI_API_KEY"
+
+[[provider]]
+name = "local"
+kind = "openai"
+base_url = "http://127.0.0.1:11434/v1"
+allow_private = true
+first_content_timeout_s = 60
+
+[[price]]
+provider = "primary"
+model = "gpt-*"
+input = "0.15"
+output = "0.60"
+cached_input = "0.075"
+
+[[agent]]
+slug = "helper"
+default = true
+system_prompt = "You help the visitors of the shop."
+route = ["primary/gpt-4.1-mini", "local/llama3.2"]
+tools = ["current_time"]
+max_output_tokens = 1024
+
+[[key]]
+name = "ci"
+agents = ["helper"]
+
+[[embed]]
+key = "pk_shop"
+agent = "helper"
+origins = ["https://shop.example", "https://*.shop.example"]
+"""
+
+_FENCE = "```\n"
 _TABLE_HEAD = "| key | value | default | meaning |\n|---|---|---|---|\n"
 
 
 def reference() -> str:
     """The page as Markdown."""
-    parts = [_HEAD]
+    parts = [_HEAD, EXAMPLE, _FENCE]
     for name, section in sections().items():
         rows = "".join(_row(section, field) for field in section.fields)
         parts.append(f"\n## `[[{name}]]`\n\n{section.about}\n\n{_TABLE_HEAD}{rows}")

@@ -122,11 +122,12 @@ class Section(Generic[Row]):
     def prune(self, section: str, plan: Plan) -> None:
         """Disable the rows that the file does not name."""
         key = self.column(self.identity[0])
-        unnamed = self.rows().filter(is_enabled=True)
-        unnamed = unnamed.exclude(**{f"{key}__in": plan.named(section)})
-        names = list(unnamed.values_list(key, flat=True))
-        unnamed.update(is_enabled=False)
-        for name in names:
+        enabled = self.rows().filter(is_enabled=True)
+        # Saved one by one: what listens to saves is to hear of it.
+        for row in enabled.exclude(**{f"{key}__in": plan.named(section)}):
+            setattr(row, IS_ENABLED, False)
+            row.save(update_fields=[IS_ENABLED])
+            name = getattr(row, key)
             plan.report.note(f"{section} {name}", Outcome.DISABLED)
 
 
