@@ -15,6 +15,8 @@ from sessions_app.bus.memory import memory_bus
 from sessions_app.store import db
 from sessions_app.store.catalog import accounts
 
+pytest_plugins = ["tests.no_skips"]
+
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
 

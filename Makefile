@@ -1,0 +1,79 @@
+# `make run` needs Python 3.11 and nothing else; the other targets say what they need.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell scripts/find-python)
+PORT ?= 8000
+export PORT
+
+.PHONY: help run test check fix js js-check js-test lock deps browser node bench
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/.run-stamp ## Install, migrate, make what a first start needs, and serve
+	@$(BIN)/python manage.py setup
+	@exec $(BIN)/python manage.py serve
+
+test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy lantern_site sessions_app widget
+	@PYTHONPATH=. $(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest -q -p no:randomly tests/contract/test_sizes.py
+
+fix: $(VENV)/.dev-stamp ## Let ruff mend what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+js: node ## Build the browser files into static/
+	@npm --prefix widget/js run build
+
+js-check: node ## Types of the browser source
+	@npm --prefix sdk/typescript run --silent check
+	@npm --prefix widget/js run --silent check
+
+js-test: node browser ## Tests of the browser source
+	@npm --prefix sdk/typescript run --silent test
+	@npm --prefix widget/js run --silent test
+	@npm --prefix widget/js run --silent test:browser
+
+lock: $(VENV)/.dev-stamp ## Compile requirements*.txt from pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url \
+		pyproject.toml -o requirements.txt
+	@$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url \
+		--extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+
+deps: $(VENV)/.dev-stamp browser node ## All that the tests need
+
+browser:
+	@scripts/need-chromium
+
+node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp
+
+%/node_modules/.stamp: %/package-lock.json
+	@scripts/need-node
+	@npm --prefix $* ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+ifneq ($(wildcard bench),)
+bench: $(VENV)/.dev-stamp ## Measure, as bench/README.md says
+	@$(BIN)/python bench/compare.py
+endif
+
+$(BIN)/python:
+	@scripts/make-venv "$(PYTHON)" $(VENV)
+
+$(VENV)/.run-stamp: requirements.txt | $(BIN)/python
+	@echo "Installing…"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev-stamp: requirements-dev.txt requirements.txt | $(BIN)/python
+	@echo "Installing for development…"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $(VENV)/.run-stamp $@

@@ -1,0 +1,179 @@
+"""Lantern as its users run it: ``manage.py serve`` in a process of its own.
+
+    with LiveServer(Template.make(folder), folder / "one", toml) as server:
+        client = Client(server.url, KEY)
+
+The log is read at the end: a traceback in it fails the test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
+START_S = 15.0
+STOP_S = 15.0
+COMPLAINTS = ("Traceback (most recent call last)", "was never", "ResourceWarning")
+
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR")
+
+
+class ServerFailed(AssertionError):
+    """The server did not start, or its log holds a traceback."""
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def environment(folder: Path, **extra: str) -> dict[str, str]:
+    """What the server sees: nothing of the tests' own settings."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {
+        **kept,
+        "LANTERN_DATA_DIR": str(folder),
+        "PYTHONWARNINGS": "default",
+        "PYTHONUNBUFFERED": "1",
+        **extra,
+    }
+
+
+def manage(folder: Path, *arguments: str, stdin: str = "", **extra: str) -> str:
+    """Run ``manage.py`` to its end; its output, or ServerFailed."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment(folder, **extra),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if done.returncode:
+        raise ServerFailed(f"manage.py {arguments[0]}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class LiveServer:
+    """One server on a data folder of its own; made from a migrated template."""
+
+    def __init__(self, template: Path, folder: Path, toml: str = "", **env: str):
+        self.folder = folder
+        self.env = env
+        self.port = free_port()
+        self.log = folder / "server.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.may_complain = False
+        shutil.copytree(template, folder)
+        if toml:
+            self.provision(toml)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def provision(self, toml: str) -> str:
+        """Make the database say what the text says."""
+        return manage(self.folder, "provision", "-", stdin=toml, **self.env)
+
+    def __enter__(self) -> LiveServer:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        text = self.log.read_text()
+        complaints = [] if self.may_complain else [w for w in COMPLAINTS if w in text]
+        if complaints:
+            raise ServerFailed(f"The log says {complaints[0]!r}:\n{text}")
+
+    def command(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Another ``manage.py serve`` on the same folder; the caller waits for it."""
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "serve", *arguments],
+            cwd=ROOT,
+            env=environment(self.folder, **self.env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def start(self) -> float:
+        """Serve; returns once the port answers, with the seconds that it took."""
+        begin = time.monotonic()
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve", "--port", str(self.port)],
+                cwd=ROOT,
+                env=environment(self.folder, **self.env),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        while not self._answers():
+            took_s = time.monotonic() - begin
+            if self.process.poll() is not None or took_s > START_S:
+                self.kill()
+                raise ServerFailed(f"no start in {took_s:.1f} s:\n{self.tail()}")
+            time.sleep(0.02)
+        return time.monotonic() - begin
+
+    def _answers(self) -> bool:
+        with socket.socket() as sock:
+            return sock.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def tail(self) -> str:
+        """The end of the log."""
+        return self.log.read_text()[-4000:]
+
+    def stop(self) -> int:
+        """Ask it to end (SIGTERM); its exit status."""
+        if self.process is None:
+            return 0
+        process, self.process = self.process, None
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        try:
+            return process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise ServerFailed(f"no end in {STOP_S} s:\n{self.tail()}") from None
+
+    def kill(self) -> None:
+        """End it as a crash or the kernel would (SIGKILL)."""
+        if self.process is not None:
+            process, self.process = self.process, None
+            process.kill()
+            process.wait()
+
+    def restart(self) -> float:
+        """Start again on the same port and folder; the seconds that it took."""
+        self.stop()
+        return self.start()
+
+
+def make_template(folder: Path) -> Path:
+    """A migrated data folder, to be copied: migrations take longer than a start."""
+    manage(folder, "migrate", "--verbosity", "0")
+    return folder
