@@ -7,7 +7,7 @@ from typing import Any
 
 from sessions_app.conf import conf
 from sessions_app.domain.errors import TooLarge
-from sessions_app.edge.live.refusal import refuse
+from sessions_app.edge.live.answers import refuse
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sessions_app.edge.live.sse import EventsConsumer, MessageStreamConsumer
+from sessions_app.edge.live.post import MessageConsumer
+from sessions_app.edge.live.sse import EventsConsumer
 from sessions_app.edge.live.websocket import SocketConsumer
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
@@ -15,34 +16,31 @@ _PATH = re.compile(r"/v1/sessions/([^/]+)/(events|messages)")
 SOCKET_PATH = "/v1/socket"
 
 _events: App = EventsConsumer.as_asgi()
-_message_stream: App = MessageStreamConsumer.as_asgi()
+_messages: App = MessageConsumer.as_asgi()
 _socket: App = SocketConsumer.as_asgi()
 
 
 def http_app(django_app: App) -> App:
-    """The HTTP application: streams here, everything else by Django."""
+    """The HTTP application: what is hot or streams here, everything else by Django."""
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         match = _PATH.fullmatch(scope["path"])
-        stream = _stream_for(scope, match[2]) if match else None
-        if match is None or stream is None:
-            await django_app(scope, receive, send)
-        else:
-            await stream({**scope, "session_id": match[1]}, receive, send)
+        if match is not None and match[2] == "events":
+            await _events({**scope, "session_id": match[1]}, receive, send)
+            return
+        if match is not None and scope["method"] == "POST":
+            headers = scope["headers"]
+            is_stream_wanted = any(
+                name == b"accept" and b"text/event-stream" in value.lower()
+                for name, value in headers
+            )
+            if is_stream_wanted or any(name == b"authorization" for name, _ in headers):
+                extra = {"session_id": match[1], "is_stream_wanted": is_stream_wanted}
+                await _messages({**scope, **extra}, receive, send)
+                return
+        await django_app(scope, receive, send)
 
     return app
-
-
-def _stream_for(scope: dict[str, Any], name: str) -> App | None:
-    if name == "events":
-        return _events
-    is_stream_wanted = any(
-        header == b"accept" and b"text/event-stream" in value.lower()
-        for header, value in scope["headers"]
-    )
-    if is_stream_wanted and scope["method"] == "POST":
-        return _message_stream
-    return None
 
 
 async def socket_app(scope: dict[str, Any], receive: Any, send: Any) -> None:

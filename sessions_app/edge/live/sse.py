@@ -1,4 +1,4 @@
-"""The event stream over HTTP, ahead of Django's handler."""
+"""Event streams over HTTP, ahead of Django's handler."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
 from channels.consumer import AsyncConsumer, get_handler_name
@@ -15,15 +16,11 @@ from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadCursor, LanternError
-from sessions_app.domain.events import StatusIdle
-from sessions_app.edge.body import decode_object
 from sessions_app.edge.errors import WrongMethod, as_lantern_error
-from sessions_app.edge.live.refusal import PRIVATE, refuse
+from sessions_app.edge.live.answers import PRIVATE, Headers, answer, refuse
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.tail import tail
-from sessions_app.edge.posting import message_of, require_visitor_pace
 from sessions_app.store.db import in_thread
-from sessions_app.store.posting import PostedTurn
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -41,6 +38,16 @@ STREAM_HEADERS = [
 Batches = AsyncGenerator[list[Entry], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A stream of batches, or a JSON answer if there are none."""
+
+    batches: Batches | None = None
+    headers: Headers = ()
+    status: int = 200
+    body: Any = None
+
+
 class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request with a stream that its client may leave at any time."""
 
@@ -50,7 +57,6 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     def __init__(self) -> None:
         self._body = bytearray()
         self._answer: asyncio.Task[None] | None = None
-        self.extra_headers: list[tuple[bytes, bytes]] = []
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         # The base class would visit a thread to close database connections.
@@ -69,30 +75,42 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
             await asyncio.gather(self._answer, return_exceptions=True)
         raise StopConsumer
 
-    async def open(self, request: LiveRequest, body: bytes) -> Batches:
-        """The batches to send; raises a LanternError to refuse."""
+    async def open(self, request: LiveRequest, body: bytes) -> Opened:
+        """What to answer with; raises a LanternError to refuse."""
         raise NotImplementedError
 
     async def _serve(self) -> None:
         try:
-            batches = await self.open(LiveRequest(self.scope), bytes(self._body))
+            opened = await self.open(LiveRequest(self.scope), bytes(self._body))
         except Exception as error:
             await refuse(self.send, as_lantern_error(error))
             return
         self._body.clear()
+        if opened.batches is None:
+            await answer(self.send, opened.status, opened.headers, opened.body)
+        else:
+            await self._stream(opened.batches, opened.headers)
+
+    async def _stream(self, batches: Batches, headers: Headers) -> None:
         try:
             async with aclosing(batches):
-                await self._send_all(batches)
+                await self._send_all(batches, headers)
         except Exception:
             logger.exception("An event stream failed.")
         await self.send({"type": "http.response.body", "body": b""})
 
-    async def _send_all(self, batches: Batches) -> None:
+    async def _send_all(self, batches: Batches, headers: Headers) -> None:
         is_open = False
         async for entries in batches:
             if not is_open:  # the subscription stands
                 is_open = True
-                await self._start()
+                await self.send(
+                    {
+                        "type": "http.response.start",
+                        "status": 200,
+                        "headers": [*STREAM_HEADERS, *headers],
+                    }
+                )
                 await self._write(OPEN)
             elif entries:
                 await self._write(b"".join([entry.sse for entry in entries]))
@@ -102,17 +120,11 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     async def _write(self, body: bytes) -> None:
         await self.send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _start(self) -> None:
-        headers = [*STREAM_HEADERS, *self.extra_headers]
-        await self.send(
-            {"type": "http.response.start", "status": 200, "headers": headers}
-        )
-
 
 class EventsConsumer(StreamConsumer):
     """``GET /v1/sessions/{id}/events``"""
 
-    async def open(self, request: LiveRequest, body: bytes) -> Batches:
+    async def open(self, request: LiveRequest, body: bytes) -> Opened:
         if self.scope["method"] != "GET":
             raise WrongMethod("GET")
         session_id = self.scope["session_id"]
@@ -123,7 +135,7 @@ class EventsConsumer(StreamConsumer):
         start = await in_thread(
             self._start_of, request, session_id, cursor, bad_cursor, logged_n
         )
-        return tail(get_bus(), session_id, start)
+        return Opened(batches=tail(get_bus(), session_id, start))
 
     def _start_of(
         self,
@@ -159,43 +171,3 @@ def _cursor_of(request: LiveRequest) -> tuple[Cursor | None, BadCursor | None]:
         return None, error
     except LanternError:
         return None, None  # refused again, in its turn
-
-
-class MessageStreamConsumer(StreamConsumer):
-    """``POST /v1/sessions/{id}/messages`` with ``Accept: text/event-stream``"""
-
-    async def open(self, request: LiveRequest, body: bytes) -> Batches:
-        session_id = self.scope["session_id"]
-        posted = await in_thread(self._post, request, session_id, body)
-        if posted.is_replay:
-            self.extra_headers.append((b"idempotency-replayed", b"true"))
-        return self._turn_events(posted)
-
-    def _post(self, request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
-        request.query()
-        principal = request.principal()
-        principal.require_scope("sessions")
-        principal.require_write()
-        require_visitor_pace(principal, request.address)
-        message = message_of(
-            decode_object(body), request.header("idempotency-key"), has_content=True
-        )
-        return service.post_message(principal.caller, session_id, message)
-
-    async def _turn_events(self, posted: PostedTurn) -> Batches:
-        """The events of this turn alone, to its end."""
-        log = get_bus().log
-        start = Cursor(posted.ordinal, 0)
-        async with aclosing(tail(get_bus(), posted.session_id, start)) as batches:
-            async for entries in batches:
-                mine = [e for e in entries if e.cursor.turn == posted.ordinal]
-                yield mine
-                if not mine:
-                    continue
-                if mine[-1].kind == StatusIdle.kind:
-                    return
-                # Told from the database, the end stands alone.
-                last = mine[-1]
-                logged_n = await log.head_n(posted.session_id, posted.ordinal)
-                if last.is_terminal and logged_n <= last.cursor.n:
-                    return

@@ -1,12 +1,15 @@
-"""A refusal as an ASGI response, before anything was streamed."""
+"""JSON answers and refusals as ASGI messages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sessions_app.domain.errors import LanternError
 from sessions_app.edge.errors import error_body, error_headers
 from sessions_app.wire.payload import encode_json
+
+Headers = Sequence[tuple[bytes, bytes]]
 
 # A ticket may stand in the URL, so no answer may hand it on.
 PRIVATE = [
@@ -18,17 +21,26 @@ PRIVATE = [
 async def refuse(send: Any, error: LanternError) -> None:
     """Send the error's status, headers and JSON."""
     headers = [
+        (name.lower().encode(), text.encode())
+        for name, text in error_headers(error).items()
+    ]
+    await answer(send, error.http_status, headers, error_body(error))
+
+
+async def answer(send: Any, status: int, headers: Headers, body: Any) -> None:
+    """Send a JSON answer."""
+    encoded = encode_json(body)
+    common = [
         (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(encoded)),
         (b"cache-control", b"no-store"),
         *PRIVATE,
     ]
-    for name, text in error_headers(error).items():
-        headers.append((name.lower().encode(), text.encode()))
     await send(
         {
             "type": "http.response.start",
-            "status": error.http_status,
-            "headers": headers,
+            "status": status,
+            "headers": [*common, *headers],
         }
     )
-    await send({"type": "http.response.body", "body": encode_json(error_body(error))})
+    await send({"type": "http.response.body", "body": encoded})
