@@ -119,7 +119,8 @@ WHITENOISE_MAX_AGE = 60
 # The panel's name holds a hash of its content.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+/panel-[0-9A-Za-z]{8,}\.js$"
 
-SECURE_REFERRER_POLICY = "no-referrer"
+# Without a referrer browsers send the origin "null" with forms, and CSRF refuses it.
+SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.utils import quote, unquote
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -74,7 +75,7 @@ class SessionAdmin(admin.ModelAdmin[Session]):
         # A new conversation is there to be written in: stay on its page.
         del request, post_url_continue
         return HttpResponseRedirect(
-            reverse("admin:sessions_app_session_change", args=[obj.pk])
+            reverse("admin:sessions_app_session_change", args=[quote(obj.pk)])
         )
 
     def change_view(
@@ -85,7 +86,7 @@ class SessionAdmin(admin.ModelAdmin[Session]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """The conversation, live, in place of a form."""
-        session = get_object_or_404(self.get_queryset(request), pk=object_id)
+        session = get_object_or_404(self.get_queryset(request), pk=unquote(object_id))
         if not self.has_view_permission(request, session):
             return super().change_view(request, object_id, form_url, extra_context)
         context = {

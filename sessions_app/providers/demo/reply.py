@@ -77,11 +77,15 @@ def no_tool_reply() -> str:
 
 
 def last_question(messages: Sequence[PromptMessage]) -> str:
-    """The newest user message, or an empty string."""
+    """The last paragraph of the newest user message, or an empty string.
+
+    Questions whose turns failed stand before it in the same message: they are over,
+    and what they asked to be shown is not asked for again.
+    """
     texts = (
         message.content for message in reversed(messages) if message.role == "user"
     )
-    return next(texts, "")
+    return next(texts, "").strip().rpartition("\n\n")[2]
 
 
 def last_tool_results(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
