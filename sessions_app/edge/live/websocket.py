@@ -172,9 +172,9 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _close_session(self, frame: wire.Close) -> None:
         owned = self._require_owned(frame.session_id)
         caller = self._writer().caller
+        owned.is_closed = True  # from here on, "idle" would be misleading
         await in_thread(service.close_session, caller, frame.session_id)
         del self._owned[frame.session_id]
-        owned.is_closed = True
         await self._send_state(frame.session_id, frame.request_id)
         if owned.is_done():
             owned.task.cancel()

@@ -77,7 +77,9 @@ async def test_without_cursor_ended_turns_are_not_told(live: Live) -> None:
         assert (await stream.events(count=1))[0].id == "2-1"
 
 
-async def test_silence_is_filled_by_heartbeats(live: Live, settings, monkeypatch) -> None:
+async def test_silence_is_filled_by_heartbeats(
+    live: Live, settings, monkeypatch
+) -> None:
     monkeypatch.setattr(memory, "TICK_S", 0.01)
     settings.LANTERN = {"heartbeat_s": 0.02}
     async with live.client.stream(f"{live.path}/events") as stream:

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from sessions_app.store.db import in_thread
+from tests.edge.conftest import Live
+from tests.fakes.asgi import PATIENCE_S
+
+
+@pytest.fixture
+def in_database() -> Callable[..., Any]:
+    """Call a blocking function off the loop."""
+    return in_thread
+
+
+class Socket:
+    """A connected socket of Alice, read frame by frame."""
+
+    def __init__(self, live: Live, **handshake: Any) -> None:
+        self.communicator = live.client.socket(**handshake)
+        self.hello: dict[str, Any] = {}
+
+    async def open(self) -> Socket:
+        is_open, self.protocol = await self.communicator.connect(PATIENCE_S)
+        assert is_open
+        self.hello = await self.read()
+        return self
+
+    async def say(self, kind: str, **fields: Any) -> None:
+        message = msgspec.json.encode({"type": kind, **fields})
+        await self.communicator.send_to(text_data=message.decode())
+
+    async def read(self) -> dict[str, Any]:
+        text = await self.communicator.receive_from(PATIENCE_S)
+        return dict(msgspec.json.decode(text))
+
+    async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Say something, give the next frame."""
+        await self.say(kind, **fields)
+        return await self.read()
+
+    async def until(self, kind: str) -> list[dict[str, Any]]:
+        """The frames up to one of a kind."""
+        found = [await self.read()]
+        while found[-1]["type"] != kind:
+            found.append(await self.read())
+        return found
+
+    async def start(self, prompt: str = "hello", **fields: Any) -> str:
+        """Start a session, give its id."""
+        started = await self.ask("session.start", prompt=prompt, **fields)
+        assert started["type"] == "session.started", started
+        return str(started["session"]["id"])
+
+    async def hang_up(self) -> None:
+        await self.communicator.disconnect(timeout=PATIENCE_S)
+
+
+@pytest.fixture
+async def socket(live: Live) -> AsyncIterator[Socket]:
+    made = await Socket(live).open()
+    yield made
+    await made.hang_up()
