@@ -28,7 +28,7 @@ def build_application(engine: EngineTask) -> App:
     http = Cors(BodyLimit(http_app(django_app)))
 
     async def route(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        engine.ensure_running()
+        await engine.ready()
         if scope["type"] == "http":
             await http(scope, receive, send)
         elif scope["type"] == "websocket":

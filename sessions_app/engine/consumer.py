@@ -65,6 +65,16 @@ class EngineTask:
             loop = EngineTask.loop = asyncio.get_running_loop()
             self._task = loop.create_task(self._run(self._host))
 
+    async def ready(self) -> None:
+        """Wait until what an earlier process left is dealt with.
+
+        A reader let in before would bring the cursor of a turn that is neither in the
+        log nor ended, and be refused.
+        """
+        self.ensure_running()
+        if self._host is not None:
+            await self._host.opened.wait()
+
     async def stop(self, patience_s: float = 0.0) -> None:
         """End the engine; running turns get some seconds to end by themselves."""
         if self._host is not None:

@@ -37,11 +37,15 @@ class TurnHost:
         self._runs: dict[str, TurnRun] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_stopping = False
+        self.opened = asyncio.Event()
 
     async def open(self) -> None:
         """Deal with what an earlier process left, then begin the periodic work."""
-        if self._is_alone:
-            await self._sweep(self.worker)
+        try:
+            if self._is_alone:
+                await self._sweep(self.worker)
+        finally:
+            self.opened.set()
         self._spawn(self._renew_leases())
         self._spawn(self._sweep_for_ever())
 
