@@ -7,6 +7,7 @@ socket at once, and the engine begins and ends with the server.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -166,6 +167,17 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
         return super().kill_all_applications()
 
 
+def _tune_collector() -> None:
+    """Collect garbage seldom: the events in the log are many, alive, and no cycles.
+
+    With Python's defaults, full collections took a third of the CPU of 50 streams
+    and stopped them for up to 200 ms at a time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 def serve(host: str, port: int, ready: Callable[[], None]) -> None:
     """Serve until a signal ends it; ``ready`` is called once the socket listens.
 
@@ -183,6 +195,7 @@ def serve(host: str, port: int, ready: Callable[[], None]) -> None:
         websocket_max_message_size=1_048_576,
         websocket_max_frame_size=1_048_576,
     )
+    _tune_collector()
     server.run()
     if server.listen_failure:
         raise OSError(server.listen_failure)

@@ -212,12 +212,15 @@ class MemoryLog:
     def _expire(self) -> None:
         """Forget sessions that are quiet for long; the least used come first."""
         oldest = time.monotonic() - conf().log_ttl_s
-        for session_id, session in list(self._sessions.items()):
+        quiet = []
+        for session_id, session in self._sessions.items():
             if session.last_used > oldest:
-                return
+                break
             is_ended = all(turn.is_ended for turn in session.turns.values())
             if is_ended and not self._bell.has_readers(session_id):
-                del self._sessions[session_id]
+                quiet.append(session_id)
+        for session_id in quiet:
+            del self._sessions[session_id]
 
 
 @lru_cache(maxsize=1)

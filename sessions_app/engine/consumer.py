@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar
 
 from asgiref.sync import async_to_sync
-from channels.consumer import AsyncConsumer
+from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
 
@@ -32,6 +32,10 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
 
     def __init__(self, host: TurnHost) -> None:
         self.host = host
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Call the handler; the base class would visit a thread first."""
+        await getattr(self, get_handler_name(message))(message)
 
     async def turns_open(self, message: dict[str, Any]) -> None:
         """The first message: take part in what is said to all workers."""
@@ -125,7 +129,7 @@ def _send_soon(tell: Callable[[str], Coroutine[Any, Any, None]], id_: str) -> No
     """Send on the engine's loop without waiting: a lost wake-up costs a sweep."""
     loop = EngineTask.loop
     if loop is not None and loop.is_running():
-        asyncio.run_coroutine_threadsafe(tell(id_), loop)
+        loop.call_soon_threadsafe(loop.create_task, tell(id_))
     else:
         async_to_sync(tell)(id_)
 

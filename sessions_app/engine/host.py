@@ -85,9 +85,8 @@ class TurnHost:
             await run.task
         finally:
             del self._runs[turn_id]
-        following = await in_thread(turn_store.first_open, work.session_id)
-        if following is not None:
-            self.begin(following)
+        if run.following is not None:
+            self.begin(run.following)
 
     async def _renew_leases(self) -> None:
         """One UPDATE for all turns of the process; also finds wishes and losses."""

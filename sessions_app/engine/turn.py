@@ -47,7 +47,10 @@ class StopCause(StrEnum):
 
 
 class TurnRun:
-    """Runs one turn in a task of its own."""
+    """Runs one turn in a task of its own.
+
+    ``following`` is the session's next turn, known once this one has ended.
+    """
 
     def __init__(self, work: TurnWork, bus: Bus, find_adapter: FindAdapter) -> None:
         self.work = work
@@ -58,6 +61,7 @@ class TurnRun:
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
         self._is_ending = False
+        self.following: str | None = None
         # Begins with the next turn of the loop, and never raises.
         self.task = asyncio.create_task(self._run(), name=work.turn_id)
 
@@ -194,5 +198,6 @@ class TurnRun:
         return await self._store(replace(failure, attempts=end.attempts))
 
     async def _store(self, end: TurnEnd) -> TurnEnd | None:
-        is_held = await in_thread(turn_store.finish, self.work, end)
-        return end if is_held else None
+        finish = await in_thread(turn_store.finish, self.work, end)
+        self.following = finish.following
+        return end if finish.is_held else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +19,14 @@ from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.models import Attempt, Message, ToolCall, Turn
 from sessions_app.store.catalog import candidates_of
 from sessions_app.store.messages import prompt_of
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Whether the end was committed (the claim was held), and the turn that follows."""
+
+    is_held: bool
+    following: str | None
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -117,9 +125,14 @@ def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
         )
 
 
+def finish(work: TurnWork, end: TurnEnd) -> Finish:
+    """Commit the one end of a turn, and tell whose time comes now."""
+    is_held = _finish(work, end)
+    return Finish(is_held, first_open(work.session_id))
+
+
 @transaction.atomic
-def finish(work: TurnWork, end: TurnEnd) -> bool:
-    """Commit the one end of a turn; False if the claim was lost."""
+def _finish(work: TurnWork, end: TurnEnd) -> bool:
     usage = end.usage
     ended = _held(work.turn_id, work.fence).update(
         state=end.state,

@@ -52,7 +52,8 @@ def _post(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
 async def _turn_events(posted: PostedTurn) -> Batches:
     """The events of this turn alone, to its end."""
     start = Cursor(posted.ordinal, 0)
-    async with aclosing(tail(get_bus(), posted.session_id, start)) as batches:
+    batches = tail(get_bus(), posted.session_id, start, is_new=not posted.is_replay)
+    async with aclosing(batches):
         async for entries in batches:
             mine = [e for e in entries if e.cursor.turn == posted.ordinal]
             yield mine

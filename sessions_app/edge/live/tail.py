@@ -14,23 +14,29 @@ from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import StatusIdle
 from sessions_app.store import replay
 from sessions_app.store.db import in_thread
+from sessions_app.store.replay import END_OF_TURN
 from sessions_app.wire.payload import Entry
 
 
 async def tail(
-    bus: Bus, session_id: str, after: Cursor
+    bus: Bus, session_id: str, after: Cursor, *, is_new: bool = False
 ) -> AsyncGenerator[list[Entry], None]:
     """Yield every event after a cursor, once and in order, as batches.
 
     The first batch is empty and says that the subscription stands; later empty ones
-    are heartbeats. Ends when the session is deleted.
+    are heartbeats. Ends when the session is deleted. ``is_new`` says that the turn
+    of the cursor was accepted only now, so that nothing after it can have ended.
     """
     with bus.bell.subscribe(session_id, conf().heartbeat_s) as place:
         yield []
-        entries, caught_up_to = await _from_database(
-            session_id, after, await bus.log.trimmed_to(session_id)
-        )
-        cursor = after
+        cursor, entries = after, list[Entry]()
+        trimmed_to = await bus.log.trimmed_to(session_id)
+        if after.n == END_OF_TURN:
+            caught_up_to = after.turn
+        elif is_new or (trimmed_to is not None and trimmed_to < after.turn):
+            caught_up_to = after.turn - 1
+        else:
+            entries, caught_up_to = await _from_database(session_id, after, trimmed_to)
         while True:
             if entries:
                 cursor = entries[-1].cursor
