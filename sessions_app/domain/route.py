@@ -33,7 +33,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class TurnWork:
-    """What one claim of a turn is to do; ``fence`` is the claim's number."""
+    """What one claim of a turn is to do; ``fence`` is the claim's number.
+
+    ``is_again`` says that its question was answered before, or is to be.
+    """
 
     turn_id: str
     session_id: str
@@ -46,7 +49,7 @@ class TurnWork:
     canned_reply: str = ""
     max_output_tokens: int | None = None
     temperature: float | None = None
-    supersedes: str | None = None
+    is_again: bool = False
     is_cancelled: bool = False
 
 

@@ -26,9 +26,6 @@ class Turn(models.Model):
     user_message = models.ForeignKey(
         "sessions_app.Message", null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    supersedes = models.ForeignKey(
-        "sessions_app.Message", null=True, on_delete=models.SET_NULL, related_name="+"
-    )
     allow_failover = models.BooleanField(default=True)
 
     fence = models.PositiveIntegerField(default=0)

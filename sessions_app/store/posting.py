@@ -154,16 +154,9 @@ def _make_way(draft: TurnDraft) -> str:
 
 
 def _ask_again(turn: Turn) -> None:
-    """Point the turn at the last question; its answer so far is to be superseded."""
+    """Point the turn at the last question; its end supersedes what was answered."""
     messages = Message.objects.filter(session=turn.session_id)
     question = messages.filter(role="user").order_by("-ordinal").first()
     if question is None:
         raise BadRequest("There is no message to answer again.")
     turn.user_message = question
-    turn.supersedes = (
-        messages.filter(
-            role="assistant", ordinal__gte=question.ordinal, is_superseded=False
-        )
-        .order_by("-ordinal")
-        .first()
-    )

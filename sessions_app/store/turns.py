@@ -80,9 +80,14 @@ def _work_of(turn: Turn) -> TurnWork:
         canned_reply=agent.canned_reply,
         max_output_tokens=agent.max_output_tokens,
         temperature=agent.temperature,
-        supersedes=turn.supersedes_id,
+        is_again=_is_again(turn),
         is_cancelled=turn.cancel_requested,
     )
+
+
+def _is_again(turn: Turn) -> bool:
+    question = turn.user_message
+    return question is not None and question.ordinal < turn.ordinal
 
 
 def renew(worker: str) -> dict[str, bool]:
@@ -169,8 +174,11 @@ def _store_reply(work: TurnWork, text: str) -> None:
         role="assistant",
         content=text,
     )
-    if work.supersedes:
-        Message.objects.filter(pk=work.supersedes).update(is_superseded=True)
+    if work.is_again:
+        # Whatever was answered to this question before, also since it was asked again.
+        question = Turn.objects.filter(pk=work.turn_id).values("user_message")[:1]
+        answers = Message.objects.filter(role="assistant", turn__user_message=question)
+        answers.exclude(turn=work.turn_id).update(is_superseded=True)
 
 
 def release(turn_id: str, fence: int) -> bool:

@@ -24,14 +24,18 @@ class Endpoint(APIView):
     """A view whose caller is a Principal with the scope ``sessions``."""
 
     scope = "sessions"
+    parameters: tuple[str, ...] = ()
+    """What a GET may ask for in its query; nothing else takes any."""
     content_negotiation_class = JsonAlways
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         principal = self.principal
         principal.require_scope(self.scope)
-        if request.method not in ("GET", "HEAD"):
+        is_read = request.method in ("GET", "HEAD")
+        if not is_read:
             principal.require_write()
+        self.query = read_query(request, *(self.parameters if is_read else ()))
 
     def finalize_response(
         self, request: Request, response: Any, *args: Any, **kwargs: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rest_framework.negotiation import BaseContentNegotiation
@@ -17,9 +17,9 @@ class JsonAlways(BaseContentNegotiation):
     """The first renderer: an error in JSON says more than a 406."""
 
     def select_parser(
-        self, request: Request, parsers: Sequence[BaseParser]
+        self, request: Request, parsers: Iterable[BaseParser]
     ) -> BaseParser:
-        return parsers[0]
+        return next(iter(parsers))
 
     def select_renderer(
         self,

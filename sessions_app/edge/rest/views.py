@@ -24,7 +24,6 @@ from sessions_app.edge.rest.base import (
     page_limit,
     page_of,
     read_body,
-    read_query,
 )
 
 PAGE = [
@@ -43,6 +42,8 @@ IDEMPOTENCY = OpenApiParameter(
 class SessionsEndpoint(Endpoint):
     """All sessions of the caller."""
 
+    parameters = ("limit", "after", "agent", "status", "user")
+
     @extend_schema(request=shapes.NewSessionBody, responses={201: shapes.SessionShape})
     def post(self, request: Request) -> Response:
         """Make a session."""
@@ -55,7 +56,7 @@ class SessionsEndpoint(Endpoint):
     @extend_schema(parameters=PAGE + FILTERS, responses=shapes.SessionPage)
     def get(self, request: Request) -> Response:
         """List sessions, newest first."""
-        query = read_query(request, "limit", "after", "agent", "status", "user")
+        query = self.query
         limit = page_limit(query)
         status = query.get("status")
         if status is not None and status not in set(SessionStatus):
@@ -97,6 +98,8 @@ class SessionEndpoint(Endpoint):
 class MessagesEndpoint(Endpoint):
     """The messages of a session."""
 
+    parameters = ("limit", "after")
+
     @extend_schema(
         parameters=[IDEMPOTENCY],
         request=shapes.NewMessageBody,
@@ -113,7 +116,7 @@ class MessagesEndpoint(Endpoint):
     @extend_schema(parameters=PAGE, responses=shapes.MessagePage)
     def get(self, request: Request, session_id: str) -> Response:
         """Read the transcript, oldest first."""
-        query = read_query(request, "limit", "after")
+        query = self.query
         limit = page_limit(query)
         rows = service.read_transcript(
             self.principal.caller, session_id, limit=limit, after=query.get("after")
