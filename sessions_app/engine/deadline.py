@@ -11,8 +11,8 @@ from sessions_app.domain.errors import ProviderTimeout
 class Deadline:
     """Ends an attempt that brings no content for too long.
 
-    One timer an attempt, armed again only when it fires early: a token costs a clock
-    reading and no timer. ``first_s`` is the limit until the first content, ``idle_s``
+    One timer an attempt, armed again at the first content and when it fires early:
+    a token costs a clock reading and no timer. ``first_s`` is the limit until the first content, ``idle_s``
     the limit between content.
     """
 
@@ -34,7 +34,11 @@ class Deadline:
     def touch(self) -> None:
         """Content arrived."""
         self._touched_at = self._loop.time()
-        self._has_content = True
+        if not self._has_content:
+            # The limit between content may be over long before the first one's.
+            self._has_content = True
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._limit(), self._check)
 
     def elapsed_ms(self) -> int:
         """Milliseconds since the attempt began."""
