@@ -24,6 +24,7 @@ from daphne import server as daphne_server
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.internet import defer, reactor, tcp
+from twisted.python import log
 
 from sessions_app.engine.consumer import engine
 
@@ -123,7 +124,11 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
 
     def run(self) -> None:
         """Serve until the reactor is stopped."""
-        reactor.callWhenRunning(self._start_engine)
+        # Twisted keeps its errors to itself unless somebody listens.
+        log.PythonLoggingObserver().start()  # type: ignore[no-untyped-call]
+        # Its start-up comes before the loop runs, and the engine needs the loop.
+        reactor.callWhenRunning(reactor.callLater, 0, self._start_engine)
+        reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)  # type: ignore[arg-type]
         super().run()
 
     def listen_error(self, failure: Any) -> None:
@@ -150,7 +155,6 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
 
     def _start_engine(self) -> None:
         engine.ensure_running()
-        reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)  # type: ignore[arg-type]
 
     def _stop_engine(self) -> defer.Deferred[None]:
         stopping = asyncio.ensure_future(engine.stop(DRAIN_S))

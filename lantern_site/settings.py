@@ -162,6 +162,7 @@ LOGGING = {
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},
+        "twisted": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
     },

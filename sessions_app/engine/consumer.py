@@ -19,6 +19,7 @@ from channels.layers import get_channel_layer
 from sessions_app.bus import get_bus
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
+from sessions_app.providers.http import close_client
 from sessions_app.providers.registry import adapter_for
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ class EngineTask:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        await close_client()
         self._task = self._host = EngineTask.loop = None
 
     async def _run(self, host: TurnHost) -> None:
@@ -112,12 +114,12 @@ engine = EngineTask()
 
 def wake_turn(turn_id: str) -> None:
     """Tell one worker that a turn waits; for synchronous callers."""
-    _send_soon(_tell_one, turn_id)
+    _send_soon(tell_turn, turn_id)
 
 
 def wake_cancel(turn_id: str) -> None:
     """Tell all workers that a turn is to end; for synchronous callers."""
-    _send_soon(_tell_all, turn_id)
+    _send_soon(tell_cancel, turn_id)
 
 
 def let_readers_go(session_id: str) -> None:
@@ -140,13 +142,15 @@ async def _drop(session_id: str) -> None:
     await bus.bell.ring(session_id)
 
 
-async def _tell_one(turn_id: str) -> None:
+async def tell_turn(turn_id: str) -> None:
+    """Tell one worker that a turn waits."""
     try:
         await get_channel_layer().send(TURNS, {"type": "turn.run", "turn_id": turn_id})
     except ChannelFull:
         logger.warning("The wake-up of turn %s is left to the sweeper.", turn_id)
 
 
-async def _tell_all(turn_id: str) -> None:
+async def tell_cancel(turn_id: str) -> None:
+    """Tell all workers that a turn is to end."""
     message = {"type": "turn.cancel", "turn_id": turn_id}
     await get_channel_layer().group_send(WORKERS, message)

@@ -36,7 +36,9 @@ class Command(BaseCommand):
         try:
             serve(host, port, ready)
         except OSError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(
+                f"{error} Stop what uses the port, or choose another one with PORT."
+            ) from error
         finally:
             lock.close()
 
