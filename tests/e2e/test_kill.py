@@ -11,6 +11,7 @@ from tests.fakes.client import Client, Event, Posted, check_turn, deltas
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import LiveServer
 from tests.fakes.openai_events import DONE, finish, text
+from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(60)]
 
@@ -74,8 +75,7 @@ async def test_turn_killed_before_text_runs_again(
 ) -> None:
     upstream.enqueue(Reply([HOLD]), ANSWER)
     posted = await client.post(await client.create())
-    while not upstream.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: upstream.requests)
     server.kill()
     await asyncio.to_thread(server.start)
     events = await client.until_idle(posted)

@@ -167,6 +167,8 @@ class FakeUpstream:
                     break
         except (ConnectionError, asyncio.IncompleteReadError, _Ended):
             pass
+        except asyncio.CancelledError:
+            pass  # asyncio's streams would log a cancelled task as a fault
         finally:
             writer.close()
 
