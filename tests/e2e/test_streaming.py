@@ -57,10 +57,9 @@ async def test_first_delta_leaves_before_the_last_comes(
     reader, writer = await asyncio.open_connection(
         client.http.base_url.host, client.http.base_url.port
     )
-    writer.write(
-        f"GET /v1/sessions/{posted.session_id}/events?after={posted.cursor} HTTP/1.1\r\n"
-        f"Host: localhost\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
-    )
+    path = f"/v1/sessions/{posted.session_id}/events?after={posted.cursor}"
+    headers = f"Host: localhost\r\nAuthorization: Bearer {KEY}\r\n\r\n"
+    writer.write(f"GET {path} HTTP/1.1\r\n{headers}".encode())
     begin = time.monotonic()
     await reader.readuntil(b'"delta":"first"')
     assert time.monotonic() - begin < 0.5

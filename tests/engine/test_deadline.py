@@ -15,10 +15,10 @@ async def test_idle_limit_counts_from_first_content() -> None:
     # The timer stood at the limit of the first content, and a shorter limit between
     # content was noticed only then: 30 s late.
     begin = time.monotonic()
-    with pytest.raises(ProviderTimeout):
-        with Deadline(first_s=30, idle_s=0.05) as deadline:
-            deadline.touch()
-            await asyncio.sleep(5)
+    limits = Deadline(first_s=30, idle_s=0.05)
+    with pytest.raises(ProviderTimeout), limits as deadline:
+        deadline.touch()
+        await asyncio.sleep(5)
     assert time.monotonic() - begin < 1
 
 
