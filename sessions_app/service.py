@@ -18,7 +18,13 @@ from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadRequest, NotAllowed
 from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
-from sessions_app.engine.consumer import let_readers_go, wake_cancel, wake_turn
+from sessions_app.engine.consumer import (
+    let_readers_go,
+    tell_cancel,
+    tell_turn,
+    wake_cancel,
+    wake_turn,
+)
 from sessions_app.models import Message, Session, Turn
 from sessions_app.store import catalog, messages, posting, replay, sessions, turns
 from sessions_app.store.posting import PostedTurn, TurnDraft
@@ -120,8 +126,11 @@ def delete_session(caller: Caller, session_id: str) -> None:
     let_readers_go(session_id)
 
 
-def post_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
-    """Accept a message: when this returns, its turn will end exactly once."""
+def accept_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
+    """Store a message: when this returns, its turn will end exactly once.
+
+    Whoever calls it calls ``wake`` next, or the turn waits for a sweep.
+    """
     content = message.content
     if content is not None:
         if not content.strip():
@@ -131,7 +140,7 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
                 f"A message has at most {conf().max_message_characters} characters.",
                 param="content",
             )
-    posted = posting.post(
+    return posting.post(
         TurnDraft(
             session_id=session_id,
             caller=caller.name,
@@ -143,9 +152,22 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
             body_digest=message.digest(),
         )
     )
+
+
+async def wake(posted: PostedTurn) -> None:
+    """Have an accepted turn run now; for callers on the event loop."""
+    if posted.interrupted:
+        await tell_cancel(posted.interrupted)
     if not posted.is_replay:
-        if posted.interrupted:
-            wake_cancel(posted.interrupted)
+        await tell_turn(posted.turn_id)
+
+
+def post_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
+    """Accept a message and have it run; for synchronous callers."""
+    posted = accept_message(caller, session_id, message)
+    if posted.interrupted:
+        wake_cancel(posted.interrupted)
+    if not posted.is_replay:
         wake_turn(posted.turn_id)
     return posted
 

@@ -13,7 +13,7 @@ from django.core.cache import cache
 
 from sessions_app.bus.memory import memory_bus
 from sessions_app.store import db
-from sessions_app.store.catalog import accounts
+from sessions_app.store.catalog import accounts, plans
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -59,6 +59,7 @@ def fresh_process() -> Iterator[None]:
     channel_layers.backends.clear()
     cache.clear()
     accounts.forget()
+    plans.forget()
     yield
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from django.db.models import Model
 from django.db.models.signals import post_delete, post_save
 
 from sessions_app.domain.errors import BadRequest
@@ -18,6 +19,8 @@ from sessions_app.models import Agent, Price, Provider
 logger = logging.getLogger(__name__)
 
 CATALOG_TTL_S = 2.0
+
+T = TypeVar("T")
 
 
 def agent_for(slug: str | None) -> Agent:
@@ -49,41 +52,85 @@ class _Account:
     rules: list[PriceRule]
 
 
-class _Accounts:
-    """The enabled providers with their prices, read again every few seconds.
+@dataclass(frozen=True, slots=True)
+class AgentPlan:
+    """What an agent's turns need to know of it."""
 
-    Every turn needs them, and decrypting a key costs more than a query.
+    slug: str
+    system_prompt: str
+    route: tuple[str, ...]
+    tools: tuple[str, ...]
+    canned_reply: str
+    max_output_tokens: int | None
+    temperature: float | None
+
+
+def _load_accounts() -> dict[str, _Account]:
+    rows = Provider.objects.filter(is_enabled=True).prefetch_related("prices")
+    return {
+        row.name: _Account(config_of(row), [_rule(price) for price in row.prices.all()])
+        for row in rows
+    }
+
+
+def _load_plans() -> dict[int, AgentPlan]:
+    return {
+        agent.pk: AgentPlan(
+            slug=agent.slug,
+            system_prompt=agent.system_prompt,
+            route=tuple(agent.route),
+            tools=tuple(agent.tools),
+            canned_reply=agent.canned_reply,
+            max_output_tokens=agent.max_output_tokens,
+            temperature=agent.temperature,
+        )
+        for agent in Agent.objects.all()
+    }
+
+
+class Kept(Generic[T]):
+    """Rows that every turn needs, read again every few seconds.
+
+    Decrypting a provider's key alone costs more than a query. A change in this
+    process counts at once, one in another process after CATALOG_TTL_S.
     """
 
-    def __init__(self) -> None:
-        self._read_at = -CATALOG_TTL_S
-        self._by_name: dict[str, _Account] = {}
+    def __init__(self, load: Callable[[], T], *models: type[Model]) -> None:
+        self._load = load
+        self._kept: tuple[float, T] | None = None
+        for model in models:
+            post_save.connect(self.forget, sender=model)
+            post_delete.connect(self.forget, sender=model)
 
-    def by_name(self) -> dict[str, _Account]:
+    def get(self) -> T:
+        """The rows, at most CATALOG_TTL_S old."""
+        kept = self._kept
         now = time.monotonic()
-        if now - self._read_at >= CATALOG_TTL_S:
-            rows = Provider.objects.filter(is_enabled=True).prefetch_related("prices")
-            self._by_name = {
-                row.name: _Account(config_of(row), [_rule(p) for p in row.prices.all()])
-                for row in rows
-            }
-            self._read_at = now
-        return self._by_name
+        if kept is None or now - kept[0] >= CATALOG_TTL_S:
+            kept = self._kept = (now, self._load())
+        return kept[1]
 
     def forget(self, **_: Any) -> None:
-        """Something changed here; other processes find out by themselves."""
-        self._read_at = -CATALOG_TTL_S
+        """Read again at the next call."""
+        self._kept = None
 
 
-accounts = _Accounts()
-for _model in (Provider, Price):
-    post_save.connect(accounts.forget, sender=_model)
-    post_delete.connect(accounts.forget, sender=_model)
+accounts = Kept(_load_accounts, Provider, Price)
+plans = Kept(_load_plans, Agent)
+
+
+def plan_of(agent_id: int) -> AgentPlan:
+    """The agent of a session; agents with sessions cannot be deleted."""
+    plan = plans.get().get(agent_id)
+    if plan is None:  # made by another process a moment ago
+        plans.forget()
+        plan = plans.get()[agent_id]
+    return plan
 
 
 def candidates_of(route: Iterable[str]) -> tuple[Candidate, ...]:
     """The route's steps with their accounts; steps that lead nowhere are left out."""
-    known = accounts.by_name()
+    known = accounts.get()
     found = []
     for name, model in map(split_route_entry, route):
         account = known.get(name)

@@ -8,7 +8,7 @@ from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.transcript import StoredMessage, build_prompt
-from sessions_app.models import Message, Session, Turn
+from sessions_app.models import Message
 
 
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
@@ -25,18 +25,15 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
     return list(messages.order_by("ordinal", "position")[: limit + 1])
 
 
-def prompt_of(session: Session, turn: Turn) -> list[PromptMessage]:
-    """What the model is told: the conversation up to the message it answers."""
-    question = turn.user_message
-    last_ordinal = turn.ordinal if question is None else question.ordinal
+def prompt_of(
+    session_id: str, asked_ordinal: int, system_prompt: str
+) -> list[PromptMessage]:
+    """What the model is told: the conversation up to the question it answers."""
     rows = (
-        Message.objects.filter(session=session, is_superseded=False)
-        .filter(Q(ordinal__lt=last_ordinal) | Q(ordinal=last_ordinal, position=0))
+        Message.objects.filter(session=session_id, is_superseded=False)
+        .filter(Q(ordinal__lt=asked_ordinal) | Q(ordinal=asked_ordinal, position=0))
         .order_by("ordinal", "position")
         .values_list("role", "content")
     )
     stored = [StoredMessage(role, content) for role, content in rows]  # type: ignore[arg-type]
-    system_prompt = "\n\n".join(
-        text for text in (session.agent.system_prompt, session.system_prompt) if text
-    )
     return build_prompt(system_prompt, stored)

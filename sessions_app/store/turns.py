@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
@@ -17,7 +17,7 @@ from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord, TurnEnd
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.models import Attempt, Message, ToolCall, Turn
-from sessions_app.store.catalog import candidates_of
+from sessions_app.store.catalog import candidates_of, plan_of
 from sessions_app.store.messages import prompt_of
 
 
@@ -27,6 +27,20 @@ class Finish:
 
     is_held: bool
     following: str | None
+
+
+class QueuedTurn(NamedTuple):
+    """The columns that a claim reads, under the names of the query."""
+
+    session_id: str
+    ordinal: int
+    fence: int
+    allow_failover: bool
+    cancel_requested: bool
+    user_message__ordinal: int | None
+    session__agent_id: int
+    session__route: list[str]
+    session__system_prompt: str
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -39,23 +53,21 @@ def claim(turn_id: str, worker: str) -> TurnWork | None:
 
 
 def _claim(turn_id: str, worker: str) -> TurnWork | None:
-    turn = (
-        Turn.objects.select_related("session__agent", "user_message")
-        .filter(pk=turn_id, state=TurnState.QUEUED)
-        .first()
-    )
-    if turn is None or first_open(turn.session_id) != turn_id:
+    queued = Turn.objects.filter(pk=turn_id, state=TurnState.QUEUED)
+    row = next(iter(queued.values_list(*QueuedTurn._fields)), None)
+    if row is None:
         return None
-    claimed = Turn.objects.filter(
-        pk=turn_id, state=TurnState.QUEUED, fence=turn.fence
-    ).update(
+    turn = QueuedTurn(*row)
+    if first_open(turn.session_id) != turn_id:
+        return None
+    claimed = queued.filter(fence=turn.fence).update(
         state=TurnState.RUNNING,
         fence=turn.fence + 1,
         worker=worker,
         lease_until=Now() + timedelta(seconds=conf().lease_s),
         started_at=Now(),
     )
-    return _work_of(turn) if claimed else None
+    return _work_of(turn_id, turn) if claimed else None
 
 
 def first_open(session_id: str) -> str | None:
@@ -64,30 +76,33 @@ def first_open(session_id: str) -> str | None:
     return turns.order_by("ordinal").values_list("pk", flat=True).first()
 
 
-def _work_of(turn: Turn) -> TurnWork:
+def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
     """What the claim that was just made is to do."""
-    session, agent = turn.session, turn.session.agent
-    candidates = candidates_of(session.route or agent.route)
+    plan = plan_of(turn.session__agent_id)
+    candidates = candidates_of(turn.session__route or plan.route)
+    system_prompts = (plan.system_prompt, turn.session__system_prompt)
+    asked = turn.user_message__ordinal
     return TurnWork(
-        turn_id=turn.pk,
-        session_id=session.pk,
+        turn_id=turn_id,
+        session_id=turn.session_id,
         ordinal=turn.ordinal,
         fence=turn.fence + 1,
-        agent=agent.slug,
+        agent=plan.slug,
         candidates=candidates if turn.allow_failover else candidates[:1],
-        prompt=tuple(prompt_of(session, turn)),
-        tools=tuple(agent.tools),
-        canned_reply=agent.canned_reply,
-        max_output_tokens=agent.max_output_tokens,
-        temperature=agent.temperature,
-        is_again=_is_again(turn),
+        prompt=tuple(
+            prompt_of(
+                turn.session_id,
+                turn.ordinal if asked is None else asked,
+                "\n\n".join(text for text in system_prompts if text),
+            )
+        ),
+        tools=plan.tools,
+        canned_reply=plan.canned_reply,
+        max_output_tokens=plan.max_output_tokens,
+        temperature=plan.temperature,
+        is_again=asked is not None and asked < turn.ordinal,
         is_cancelled=turn.cancel_requested,
     )
-
-
-def _is_again(turn: Turn) -> bool:
-    question = turn.user_message
-    return question is not None and question.ordinal < turn.ordinal
 
 
 def renew(worker: str) -> dict[str, bool]:

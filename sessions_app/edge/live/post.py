@@ -30,14 +30,15 @@ class MessageConsumer(StreamConsumer):
 
     async def open(self, request: LiveRequest, body: bytes) -> Opened:
         session_id = self.scope["session_id"]
-        posted = await in_thread(_post, request, session_id, body)
+        posted = await in_thread(_accept, request, session_id, body)
+        await service.wake(posted)
         headers = REPLAYED if posted.is_replay else ()
         if self.scope["is_stream_wanted"]:
             return Opened(batches=_turn_events(posted), headers=headers)
         return Opened(headers=headers, status=202, body=posted_object(posted))
 
 
-def _post(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
+def _accept(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
     request.query()
     principal = request.principal()
     principal.require_scope("sessions")
@@ -46,7 +47,7 @@ def _post(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
     message = message_of(
         decode_object(body), request.header("idempotency-key"), has_content=True
     )
-    return service.post_message(principal.caller, session_id, message)
+    return service.accept_message(principal.caller, session_id, message)
 
 
 async def _turn_events(posted: PostedTurn) -> Batches:
