@@ -12,8 +12,8 @@ class Deadline:
     """Ends an attempt that brings no content for too long.
 
     One timer an attempt, armed again at the first content and when it fires early:
-    a token costs a clock reading and no timer. ``first_s`` is the limit until the first content, ``idle_s``
-    the limit between content.
+    a token costs a clock reading and no timer. ``first_s`` is the limit until the
+    first content, ``idle_s`` the limit between content.
     """
 
     def __init__(self, first_s: float, idle_s: float) -> None:
