@@ -5,22 +5,21 @@ from __future__ import annotations
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from sessions_app.domain.errors import BadRequest, LanternError, NotFound
-from sessions_app.edge.errors import error_body
+from sessions_app.edge.plain import error_response, read_only
 from sessions_app.store import catalog
 from widget.models import Embed
 
 
-@require_safe
+@read_only
 def front_page(request: HttpRequest) -> HttpResponse:
     """A page with the widget on it, to see that everything works."""
     embed = Embed.objects.filter(is_enabled=True).order_by("pk").first()
     return render(request, "front_page.html", {"embed": embed})
 
 
-@require_safe
+@read_only
 def health(request: HttpRequest) -> HttpResponse:
     """Liveness, and the providers that are set up; open to everybody."""
     try:
@@ -30,7 +29,7 @@ def health(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"status": "ok", "providers": providers})
 
 
-@require_safe
+@read_only
 def ready(request: HttpRequest) -> HttpResponse:
     """Whether requests can be served; 503 names what is missing."""
     try:
@@ -45,18 +44,14 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404 in the API's own form."""
-    return _error(NotFound())
+    return error_response(NotFound())
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400 in the API's own form."""
-    return _error(BadRequest())
+    return error_response(BadRequest())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500 in the API's own form."""
-    return _error(LanternError())
-
-
-def _error(error: LanternError) -> HttpResponse:
-    return JsonResponse(error_body(error), status=error.http_status)
+    return error_response(LanternError())

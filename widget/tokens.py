@@ -54,26 +54,24 @@ def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
 
 def visitor_principal(token: str, origin: str | None) -> Principal:
     """Authenticate a visitor token for the edge."""
-    key, visitor_id = _read(token, conf().visitor_token_s)
-    principal, embed = _principal(key, visitor_id)
-    if origin is not None and not is_origin_listed(origin, embed.origins):
-        raise ForbiddenOrigin()
-    return principal
+    return _principal(*_read(token, conf().visitor_token_s), origin)
 
 
-def visitor_by_name(name: str) -> Principal:
+def visitor_by_name(name: str, origin: str | None) -> Principal:
     """The principal of a caller name such as ``visitor:pk_shop:abc``."""
     kind, _, rest = name.partition(":")
     key, _, visitor_id = rest.rpartition(":")
     if kind != "visitor":
         raise Unauthorized()
-    return _principal(key, visitor_id)[0]
+    return _principal(key, visitor_id, origin)
 
 
-def _principal(key: str, visitor_id: str) -> tuple[Principal, Embed]:
+def _principal(key: str, visitor_id: str, origin: str | None) -> Principal:
     embed = Embed.objects.select_related("agent").filter(key=key).first()
     if embed is None or not embed.is_enabled:
         raise Unauthorized()
+    if origin is not None and not is_origin_listed(origin, embed.origins):
+        raise ForbiddenOrigin()
     name = f"visitor:{key}:{visitor_id}"
     caller = Caller(
         name=name,
@@ -81,7 +79,7 @@ def _principal(key: str, visitor_id: str) -> tuple[Principal, Embed]:
         agents=frozenset([embed.agent.slug]),
         agent=embed.agent.slug,
     )
-    return Principal("visitor", caller, embed=key), embed
+    return Principal("visitor", caller, embed=key)
 
 
 def _read(token: str, max_age_s: float) -> tuple[str, str]:

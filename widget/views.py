@@ -10,7 +10,6 @@ from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
-from django.views.decorators.http import require_safe
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -20,6 +19,7 @@ from rest_framework.views import APIView
 from sessions_app import service
 from sessions_app.conf import conf
 from sessions_app.domain.errors import ForbiddenOrigin, NotFound
+from sessions_app.edge.plain import read_only
 from sessions_app.edge.rest.base import StrictCharField, StrictSerializer, read_body
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
@@ -39,7 +39,7 @@ def _script() -> tuple[bytes, str]:
     return body, f'"{hashlib.sha256(body).hexdigest()[:20]}"'
 
 
-@require_safe
+@read_only
 def script(request: HttpRequest) -> HttpResponse:
     """``/widget.js``: all that a host page loads."""
     body, etag = _script()

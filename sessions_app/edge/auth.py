@@ -61,14 +61,17 @@ class Principal:
 
 
 Credential = Callable[[str, str | None], Principal]
-"""From a token and the request's Origin to a principal; raises Unauthorized."""
+"""From a token and the request's Origin to a principal.
+
+Raises Unauthorized or ForbiddenOrigin.
+"""
 
 _credentials: dict[str, Credential] = {}
-_reloaders: dict[str, Callable[[str], Principal]] = {}
+_reloaders: dict[str, Credential] = {}
 
 
 def register_credential(
-    prefix: str, authenticate: Credential, reload: Callable[[str], Principal]
+    prefix: str, authenticate: Credential, reload: Credential
 ) -> None:
     """Add a kind of bearer token; ``reload`` finds its principal by caller name."""
     _credentials[prefix] = authenticate
@@ -126,7 +129,7 @@ def issue_ticket(principal: Principal, session_id: str) -> str:
     return TICKET_PREFIX + signing.dumps(claim, salt=_TICKET_SALT, compress=True)
 
 
-def principal_of_ticket(ticket: str, session_id: str) -> Principal:
+def principal_of_ticket(ticket: str, session_id: str, origin: str | None) -> Principal:
     """The principal behind a ticket, with the rights it has now."""
     if not ticket.startswith(TICKET_PREFIX) or len(ticket) > MAX_CREDENTIAL_LENGTH:
         raise Unauthorized()
@@ -138,15 +141,15 @@ def principal_of_ticket(ticket: str, session_id: str) -> Principal:
         raise Unauthorized("The ticket is not valid any more.") from error
     if not hmac.compare_digest(claim["s"], session_id):
         raise Unauthorized("The ticket is for another session.")
-    return _principal_of_name(claim["c"])
+    return _principal_of_name(claim["c"], origin)
 
 
-def _principal_of_name(name: str) -> Principal:
+def _principal_of_name(name: str, origin: str | None) -> Principal:
     kind, _, rest = name.partition(":")
     if kind == "key":
         return _key_principal(ApiKey.objects.filter(pk=rest).first())
     if kind == "staff":
         return principal_of_user(get_user_model().objects.filter(pk=rest).first())
     for reload in _reloaders.values():
-        return reload(name)
+        return reload(name, origin)
     raise Unauthorized()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sessions_app.conf import conf
-from sessions_app.domain.errors import TooLarge
+from sessions_app.domain.errors import BadRequest, TooLarge
 from sessions_app.edge.live.answers import refuse
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
@@ -27,18 +27,17 @@ class BodyLimit:
             nonlocal size
             message: dict[str, Any] = await receive()
             size += len(message.get("body", b""))
-            if size > limit:
-                raise error
-            return message
+            # To the application, a body that is too long is one that never ends.
+            return message if size <= limit else {"type": "http.disconnect"}
 
-        length = dict(scope["headers"]).get(b"content-length", b"")
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit():
+            await refuse(send, BadRequest("The Content-Length is not a number."))
+            return
         # Longer numbers than 18 digits are no lengths, and may not be converted.
-        if length.isdigit() and (len(length) > 18 or int(length) > limit):
+        if len(length) > 18 or int(length) > limit:
             await refuse(send, error)
             return
-        try:
-            await self._app(scope, receive_within, send)
-        except TooLarge as raised:
-            if raised is not error:
-                raise
+        await self._app(scope, receive_within, send)
+        if size > limit:
             await refuse(send, error)

@@ -70,7 +70,7 @@ class LiveRequest:
                 raise Unauthorized()
             return principal_of_token(token, self.header("origin"))
         if ticket is not None:
-            return principal_of_ticket(*ticket)
+            return principal_of_ticket(*ticket, self.header("origin"))
         if allow_cookie and self._is_same_origin():
             return principal_of_cookie(self._session_cookie())
         raise Unauthorized()

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from sessions_app.store.db import in_thread
-from tests.edge.conftest import Live
 from tests.fakes.asgi import PATIENCE_S
+from tests.fakes.edge import Live
 
 
 @pytest.fixture

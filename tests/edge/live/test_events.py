@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from sessions_app.bus import get_bus, memory
-from tests.edge.conftest import Live
+from tests.fakes.edge import Live
 from tests.fakes.people import BOB_KEY
 from tests.fakes.scripted_provider import says
 

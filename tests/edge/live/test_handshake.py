@@ -7,8 +7,8 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from tests.edge.conftest import Live
 from tests.edge.live.conftest import Socket
+from tests.fakes.edge import Live
 from tests.fakes.people import ALICE_KEY, SHOP, make_embed
 from widget.tokens import issue
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sessions_app.bus import get_bus
 from sessions_app.models import Message, Turn
-from tests.edge.conftest import Live
 from tests.fakes.asgi import Exchange
+from tests.fakes.edge import Live
 from tests.fakes.people import BOB_KEY
 from tests.fakes.scripted_provider import says
 

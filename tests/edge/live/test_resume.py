@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.bus import get_bus
-from tests.edge.conftest import Live
+from tests.fakes.edge import Live
 from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import says
 

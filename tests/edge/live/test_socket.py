@@ -5,10 +5,11 @@ import asyncio
 import pytest
 
 from sessions_app.models import Session, Turn
-from tests.edge.conftest import Live
 from tests.edge.live.conftest import Socket
+from tests.fakes.edge import Live
 from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import says
+from tests.fakes.waiting import until
 
 
 async def test_hello_names_what_may_be_started(socket: Socket) -> None:
@@ -134,8 +135,7 @@ async def test_hang_up_cancels_and_closes(live: Live, in_database) -> None:
     await socket.until("output.delta")
     await socket.hang_up()
     session = await in_database(Session.objects.get, pk=session_id)
-    while not provider.was_closed:
-        await asyncio.sleep(0.01)
+    await until(lambda: provider.was_closed)
     assert session.is_closed
 
 

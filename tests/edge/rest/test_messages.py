@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings as django_settings
 
 from sessions_app.models import Message, Turn
-from tests.edge.conftest import People, Rest
+from tests.fakes.edge import People, Rest
 from tests.fakes.people import make_key, make_session
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sessions_app.models import Turn
-from tests.edge.conftest import Live, People, Rest
+from tests.fakes.edge import Live, People, Rest
 from tests.fakes.scripted_provider import says
 
 

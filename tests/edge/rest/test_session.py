@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.models import Message, Session, Turn
-from tests.edge.conftest import People, Rest
+from tests.fakes.edge import People, Rest
 from tests.fakes.people import make_agent, make_key, make_session
 
 

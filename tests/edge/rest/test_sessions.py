@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.models import Session
-from tests.edge.conftest import People, Rest
+from tests.fakes.edge import People, Rest
 from tests.fakes.people import make_agent, make_session
 
 URL = "/v1/sessions"

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from sessions_app.models import Attempt, Message, Turn
-from tests.edge.conftest import People, Rest
+from tests.fakes.edge import People, Rest
 from tests.fakes.people import make_session
 
 

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.fakes.edge import live, people, rest
+
+__all__ = ["live", "people", "rest"]
