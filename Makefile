@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix js js-check js-test lock deps browser node bench
+.PHONY: help run test check fix docs js js-check js-test lock deps browser node bench
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ js-test: node browser ## Tests of the browser source
 	@npm --prefix sdk/typescript run --silent test
 	@npm --prefix widget/js run --silent test
 	@npm --prefix widget/js run --silent test:browser
+
+docs: $(VENV)/.run-stamp ## Write the generated pages of docs/reference
+	@$(BIN)/python manage.py reference
 
 lock: $(VENV)/.dev-stamp ## Compile requirements*.txt from pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv

@@ -60,35 +60,40 @@ class FirstStart:
 
 @dataclass(frozen=True, slots=True)
 class FoundProvider:
-    """A provider that can be used without being configured; ``model`` is its first."""
+    """A provider that can be used without being configured.
+
+    One of the operator's ``own`` may be at a private address.
+    """
 
     name: str
     kind: str
     model: str
     base_url: str = ""
     api_key: str = ""
-    is_local: bool = False
+    is_own: bool = False
 
 
 def find_provider() -> FoundProvider:
     """A key in the environment, a local server on its usual port, else the demo."""
-    wanted = os.environ.get("LANTERN_MODEL", "")
+    wanted = read_env("LANTERN_MODEL") or ""
     if key := read_env("OPENAI_API_KEY"):
-        base_url = os.environ.get("OPENAI_BASE_URL", OPENAI_URL)
-        is_local = "127.0.0.1" in base_url or "localhost" in base_url
-        model = wanted or DEFAULT_MODEL
-        return FoundProvider("openai", "openai", model, base_url, key, is_local)
+        base_url = read_env("OPENAI_BASE_URL") or OPENAI_URL
+        is_own = base_url != OPENAI_URL
+        first = _first_model(base_url, key) if is_own and not wanted else ""
+        model = wanted or first or DEFAULT_MODEL
+        return FoundProvider("openai", "openai", model, base_url, key, is_own)
     for name, url in LOCAL_SERVERS.items():
         if model := _first_model(url):
-            return FoundProvider(name, "openai", wanted or model, url, is_local=True)
+            return FoundProvider(name, "openai", wanted or model, url, is_own=True)
     return FoundProvider("demo", "demo", "demo")
 
 
-def _first_model(base_url: str) -> str:
+def _first_model(base_url: str, key: str = "") -> str:
     """The first model of an OpenAI-compatible server; empty if none answers."""
     try:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
         with httpx.Client(timeout=PROBE_TIMEOUT_S, trust_env=False) as client:
-            listed = client.get(f"{base_url}/models").json()
+            listed = client.get(f"{base_url}/models", headers=headers).json()
         return str(listed["data"][0]["id"])
     except (httpx.HTTPError, ValueError, LookupError, TypeError):
         return ""
@@ -106,15 +111,20 @@ def make_admin(password: str) -> bool:
 def make_agents(found: FoundProvider) -> None:
     """The default agent on the best provider there is, and one that shows tools."""
     Provider.objects.get_or_create(name="demo", defaults={"kind": "demo"})
-    Provider.objects.get_or_create(
+    provider, _ = Provider.objects.get_or_create(
         name=found.name,
         defaults={
             "kind": found.kind,
             "base_url": found.base_url,
             "api_key": found.api_key,
-            "allow_private": found.is_local,
+            "allow_private": found.is_own,
         },
     )
+    if found.api_key and found.api_key != provider.api_key:
+        # Somebody has mended the key where they gave it first.
+        provider.api_key = found.api_key
+        provider.base_url = found.base_url
+        provider.save(update_fields=["api_key", "base_url"])
     route = [f"{found.name}/{found.model}"]
     has_default = Agent.objects.filter(is_default=True).exists()
     agent, is_new = Agent.objects.get_or_create(
@@ -155,3 +165,11 @@ def make_key(key: str) -> None:
         row = ApiKey(name=f"first {key[-4:]}")
         row.set_key(key)
         row.save()
+
+
+def default_route() -> str:
+    """What answers now, for the operator to read."""
+    agent = Agent.objects.filter(is_default=True).first()
+    if agent is None or agent.route == [DEMO_ROUTE]:
+        return "the built-in demo; set OPENAI_API_KEY, or start a local model"
+    return ", then ".join(agent.route)

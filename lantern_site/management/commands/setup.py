@@ -39,7 +39,7 @@ class Command(BaseCommand):
             f"   password: {password}",
             f"  API         {base}/v1/docs",
             f"  API key     {secrets.key}",
-            f"  Model       {found.name}/{found.model}",
+            f"  Model       {first_start.default_route()}",
             "",
             "  On your site:",
             f'  <script src="{base}/widget.js" data-key="{embed.key}" async></script>',
@@ -58,5 +58,5 @@ def _curl(base: str, key: str) -> str:
     session_id = f"$({session} | grep -o 'sess_[0-9A-Za-z]*' | head -n 1)"
     return (
         f"curl -sN {headers} -H 'Accept: text/event-stream'"
-        f" -d '{{\"content\": \"Hello!\"}}' {base}/v1/sessions/{session_id}/messages"
+        f' -d \'{{"content": "Hello!"}}\' {base}/v1/sessions/{session_id}/messages'
     )

@@ -28,6 +28,6 @@ async def test_front_page_shows_tokens(
         assert len(await visit.replies.last.inner_text()) > len(first)
         await visit.page.get_by_role("button", name="Stop").click()
         assert "/long please" in await visit.last_reply()
-    assert "demo/demo" in said
+    assert "the built-in demo" in said
     assert not visit.faults
     assert all(url.startswith(server.url) for url in visit.requests)
