@@ -76,6 +76,7 @@ class LiveServer:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.may_complain = False
+        self.said = ""
         shutil.copytree(template, folder)
         if toml:
             self.provision(toml)
