@@ -144,6 +144,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "A chat server for LLMs: sessions, turns and their event stream.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/v1",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -152,6 +153,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "sessions_app.edge.rest.schema.add_event_stream",
+        "sessions_app.edge.rest.schema.add_errors",
     ],
 }
 

@@ -79,7 +79,9 @@ class Bootstrap(APIView):
     permission_classes = ()
     content_negotiation_class = JsonAlways
 
-    @extend_schema(request=BootstrapBody, responses=BootstrapShape, auth=[])
+    @extend_schema(
+        "bootstrapWidget", request=BootstrapBody, responses=BootstrapShape, auth=[]
+    )
     def post(self, request: Request) -> Response:
         """Begin or renew a visitor; ``visitor`` is the older token."""
         body = read_body(BootstrapBody, request)

@@ -51,7 +51,9 @@ class Rest:
             headers={name.replace("_", "-"): text for name, text in headers.items()},
         )
         found = [(name.lower(), value) for name, value in response.items()]
-        return Answer(response.status_code, found, response.content)
+        whole = b"".join(response) if response.streaming else response.content
+        response.close()
+        return Answer(response.status_code, found, whole)
 
     def triple(
         self, method: str, path: str, body: Any = NOTHING

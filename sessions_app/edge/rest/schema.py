@@ -1,10 +1,50 @@
-"""What the schema generator cannot see: the event stream is not a Django view."""
+"""The OpenAPI description: parameters, and what the generator cannot see."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiParameter
+
+PAGE = [
+    OpenApiParameter("limit", int, description="1 to 100, 20 if left out."),
+    OpenApiParameter("after", str, description="The nextCursor of the page before."),
+]
+FILTERS = [
+    OpenApiParameter("agent", str, description="The slug of an agent."),
+    OpenApiParameter(
+        "status", str, description="idle, running, awaiting_tools, closed."
+    ),
+    OpenApiParameter(
+        "user", str, description="The user that the session was made for."
+    ),
+]
+IDEMPOTENCY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same key and body again within 24 h give the same turn.",
+)
+
+ERROR_SCHEMA = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "requestId"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "param": {"type": "string"},
+                "requestId": {"type": "string"},
+            },
+            "additionalProperties": True,
+        }
+    },
+}
+EVENT_STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 
 
 class CredentialScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -27,7 +67,7 @@ def add_event_stream(
     """Describe ``GET /v1/sessions/{id}/events``."""
     result["paths"]["/v1/sessions/{session_id}/events"] = {
         "get": {
-            "operationId": "v1_sessions_events",
+            "operationId": "streamEvents",
             "summary": "The event stream",
             "description": (
                 "Server-sent events of the session. Reconnect with Last-Event-ID, or"
@@ -45,11 +85,33 @@ def add_event_stream(
             "responses": {
                 "200": {
                     "description": "Events until the client goes away.",
-                    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                    "content": EVENT_STREAM,
                 }
             },
         }
     }
+    post = result["paths"]["/v1/sessions/{session_id}/messages"]["post"]
+    post["responses"]["200"] = {
+        "description": "With `Accept: text/event-stream`: the events of this turn.",
+        "content": EVENT_STREAM,
+    }
+    return result
+
+
+def add_errors(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
+    """Every call may be refused, always in one form."""
+    result["components"]["schemas"]["Error"] = ERROR_SCHEMA
+    refusal = {
+        "description": "A refusal; its status fits its code.",
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/Error"}}
+        },
+    }
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation["responses"]["default"] = refusal
     return result
 
 

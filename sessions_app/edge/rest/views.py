@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,18 +25,7 @@ from sessions_app.edge.rest.base import (
     page_of,
     read_body,
 )
-
-PAGE = [
-    OpenApiParameter("limit", int, description="1 to 100, 20 if left out."),
-    OpenApiParameter("after", str, description="The nextCursor of the page before."),
-]
-FILTERS = [OpenApiParameter(name, str) for name in ("agent", "status", "user")]
-IDEMPOTENCY = OpenApiParameter(
-    "Idempotency-Key",
-    str,
-    OpenApiParameter.HEADER,
-    description="The same key and body again within 24 h give the same turn.",
-)
+from sessions_app.edge.rest.schema import FILTERS, IDEMPOTENCY, PAGE
 
 
 class SessionsEndpoint(Endpoint):
@@ -44,7 +33,11 @@ class SessionsEndpoint(Endpoint):
 
     parameters = ("limit", "after", "agent", "status", "user")
 
-    @extend_schema(request=shapes.NewSessionBody, responses={201: shapes.SessionShape})
+    @extend_schema(
+        "createSession",
+        request=shapes.NewSessionBody,
+        responses={201: shapes.SessionShape},
+    )
     def post(self, request: Request) -> Response:
         """Make a session."""
         fields = read_body(shapes.NewSessionBody, request)
@@ -53,7 +46,9 @@ class SessionsEndpoint(Endpoint):
         session = service.create_session(self.principal.caller, agent, fields)
         return Response(shapes.session_object(session), status=201)
 
-    @extend_schema(parameters=PAGE + FILTERS, responses=shapes.SessionPage)
+    @extend_schema(
+        "listSessions", parameters=PAGE + FILTERS, responses=shapes.SessionPage
+    )
     def get(self, request: Request) -> Response:
         """List sessions, newest first."""
         query = self.query
@@ -75,20 +70,24 @@ class SessionsEndpoint(Endpoint):
 class SessionEndpoint(Endpoint):
     """One session."""
 
-    @extend_schema(responses=shapes.SessionShape)
+    @extend_schema("getSession", responses=shapes.SessionShape)
     def get(self, request: Request, session_id: str) -> Response:
         """Read a session."""
         session = service.get_session(self.principal.caller, session_id)
         return Response(shapes.session_object(session))
 
-    @extend_schema(request=shapes.SessionChangesBody, responses=shapes.SessionShape)
+    @extend_schema(
+        "updateSession",
+        request=shapes.SessionChangesBody,
+        responses=shapes.SessionShape,
+    )
     def patch(self, request: Request, session_id: str) -> Response:
         """Change title or metadata."""
         changes = read_body(shapes.SessionChangesBody, request)
         session = service.update_session(self.principal.caller, session_id, changes)
         return Response(shapes.session_object(session))
 
-    @extend_schema(responses={204: None})
+    @extend_schema("deleteSession", responses={204: None})
     def delete(self, request: Request, session_id: str) -> Response:
         """Delete the session and everything below it."""
         service.delete_session(self.principal.caller, session_id)
@@ -101,6 +100,7 @@ class MessagesEndpoint(Endpoint):
     parameters = ("limit", "after")
 
     @extend_schema(
+        "postMessage",
         parameters=[IDEMPOTENCY],
         request=shapes.NewMessageBody,
         responses={202: shapes.PostedShape},
@@ -113,7 +113,7 @@ class MessagesEndpoint(Endpoint):
         )
         return self._post(session_id, message)
 
-    @extend_schema(parameters=PAGE, responses=shapes.MessagePage)
+    @extend_schema("listMessages", parameters=PAGE, responses=shapes.MessagePage)
     def get(self, request: Request, session_id: str) -> Response:
         """Read the transcript, oldest first."""
         query = self.query
@@ -135,6 +135,7 @@ class RegenerateEndpoint(MessagesEndpoint):
     http_method_names = ["post"]
 
     @extend_schema(
+        "regenerate",
         parameters=[IDEMPOTENCY],
         request=shapes.TurnOptionsBody,
         responses={202: shapes.PostedShape},
@@ -151,7 +152,7 @@ class RegenerateEndpoint(MessagesEndpoint):
 class TurnEndpoint(Endpoint):
     """One turn."""
 
-    @extend_schema(responses=shapes.TurnShape)
+    @extend_schema("getTurn", responses=shapes.TurnShape)
     def get(self, request: Request, session_id: str, turn_id: str) -> Response:
         """Read a turn: status, text, usage, attempts, digest."""
         turn = service.get_turn(self.principal.caller, session_id, turn_id)
@@ -161,7 +162,9 @@ class TurnEndpoint(Endpoint):
 class CancelEndpoint(Endpoint):
     """Stopping a turn."""
 
-    @extend_schema(request=shapes.EmptyBody, responses={202: shapes.TurnShape})
+    @extend_schema(
+        "cancelTurn", request=shapes.EmptyBody, responses={202: shapes.TurnShape}
+    )
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
         """Stop the turn; what was streamed is kept."""
         read_body(shapes.EmptyBody, request)
@@ -172,7 +175,7 @@ class CancelEndpoint(Endpoint):
 class FeedbackEndpoint(Endpoint):
     """What a reader thought of a reply."""
 
-    @extend_schema(request=shapes.FeedbackBody, responses=shapes.TurnShape)
+    @extend_schema("rateTurn", request=shapes.FeedbackBody, responses=shapes.TurnShape)
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
         """Rate a turn."""
         body = read_body(shapes.FeedbackBody, request)
@@ -189,7 +192,9 @@ class FeedbackEndpoint(Endpoint):
 class TicketEndpoint(Endpoint):
     """Tickets for EventSource, which can set no header."""
 
-    @extend_schema(request=shapes.EmptyBody, responses={201: shapes.TicketShape})
+    @extend_schema(
+        "createTicket", request=shapes.EmptyBody, responses={201: shapes.TicketShape}
+    )
     def post(self, request: Request, session_id: str) -> Response:
         """A ticket that opens this session's events for a minute."""
         read_body(shapes.EmptyBody, request)
