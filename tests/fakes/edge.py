@@ -52,7 +52,6 @@ class Rest:
         )
         found = [(name.lower(), value) for name, value in response.items()]
         whole = b"".join(response) if response.streaming else response.content
-        response.close()
         return Answer(response.status_code, found, whole)
 
     def triple(

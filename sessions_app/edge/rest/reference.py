@@ -19,8 +19,8 @@ shows at `/v1/docs`; renew it with `make docs`.
 - Bodies are JSON objects of at most 1 MiB, whatever their content type says. A field or
   parameter that is not known is refused.
 - Times are RFC 3339 UTC. A session that the caller may not see is 404, never 403.
-- Every refusal is `{"error": {"code", "message", "param"?, "requestId"}}` with a fitting
-  status; 429 and 503 carry `Retry-After`.
+- Every refusal is `{"error": {"code", "message", "param"?, "requestId"}}` with a
+  fitting status; 429 and 503 carry `Retry-After`.
 """
 
 _METHODS = ("get", "post", "patch", "delete")
@@ -45,10 +45,9 @@ def _call(title: str, operation: Json) -> str:
     lines = [f"## `{title}`\n", _text(operation), ""]
     for parameter in operation.get("parameters", []):
         if parameter["in"] != "path":
-            lines.append(
-                f"- {parameter['in']} `{parameter['name']}`:"
-                f" {_kind(parameter['schema'])}. {parameter.get('description', '')}".rstrip()
-            )
+            place, kind = parameter["in"], _kind(parameter["schema"])
+            about = parameter["description"]
+            lines.append(f"- {place} `{parameter['name']}`: {kind}. {about}")
     if body := operation.get("requestBody"):
         content = next(iter(body["content"].values()))
         lines.append(f"- body: {_kind(content['schema'])}")
