@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
+from httpx_aiohttp.transport import AiohttpResponseStream
 
 from sessions_app.domain.errors import (
     BadResponse,
@@ -35,6 +36,7 @@ from sessions_app.providers.status_errors import (
 )
 
 KEEPALIVE_S = 15.0
+CONTENT = "lantern_content"
 MAX_ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_TIMEOUT_S = 5.0
 DRAIN_S = 0.05
@@ -63,9 +65,23 @@ async def close_client() -> None:
         await client.aclose()
 
 
+class _Transport(AiohttpTransport):
+    """Hands out the body's own reader beside httpx's.
+
+    httpx wraps it in four generators, each of which every token would pass.
+    """
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await super().handle_async_request(request)
+        stream = response.stream
+        assert isinstance(stream, AiohttpResponseStream)
+        response.extensions[CONTENT] = stream._aiohttp_response.content
+        return response
+
+
 def _new_client() -> httpx.AsyncClient:
     return httpx.AsyncClient(
-        transport=AiohttpTransport(verify=_tls_context(), client=_new_session),
+        transport=_Transport(verify=_tls_context(), client=_new_session),
         headers=BASE_HEADERS,
         # Accounts share the client, so no cookie of one may reach another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -150,8 +166,9 @@ class Upstream:
     async def reads(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, decompressed; raises only provider errors."""
         inflater = self._inflater
+        content: aiohttp.StreamReader = self._response.extensions[CONTENT]
         try:
-            async for raw in self._response.aiter_raw():
+            while raw := await content.readany():
                 yield raw if inflater is None else inflater.feed(raw)
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             raise _broken_body(error) from error

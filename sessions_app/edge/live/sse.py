@@ -118,7 +118,9 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
                 await self._write(HEARTBEAT)
 
     async def _write(self, body: bytes) -> None:
-        await self.send({"type": "http.response.body", "body": body, "more_body": True})
+        await self.base_send(
+            {"type": "http.response.body", "body": body, "more_body": True}
+        )
 
 
 class EventsConsumer(StreamConsumer):
