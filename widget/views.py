@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -43,10 +44,8 @@ def _script() -> tuple[bytes, str]:
 def script(request: HttpRequest) -> HttpResponse:
     """``/widget.js``: all that a host page loads."""
     body, etag = _script()
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        response = HttpResponse(body, content_type="text/javascript; charset=utf-8")
+    whole = HttpResponse(body, content_type="text/javascript; charset=utf-8")
+    response = get_conditional_response(request, etag=etag, response=whole) or whole
     response["ETag"] = etag
     response["Cache-Control"] = f"public, max-age={SCRIPT_AGE_S}"
     response["Access-Control-Allow-Origin"] = "*"
