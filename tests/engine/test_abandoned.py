@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from django.utils import timezone
+
+from sessions_app.bus import get_bus
+from sessions_app.bus.memory import memory_bus
+from sessions_app.domain.cursor import SWEPT_TERMINAL_N
+from sessions_app.domain.parts import TextPart, ToolCallReady
+from sessions_app.engine.sweeper import sweep
+from sessions_app.models import Turn
+from sessions_app.store import turns
+from sessions_app.store.db import in_thread
+from sessions_app.store.posting import PostedTurn
+from tests.engine.conftest import Engine
+from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
+
+
+async def leave(posted: PostedTurn, **marks: object) -> None:
+    """A turn as a process leaves it that died long ago."""
+    await in_thread(turns.claim, posted.turn_id, "dead")
+    past = timezone.now() - timedelta(minutes=1)
+    update = Turn.objects.filter(pk=posted.turn_id).update
+    await in_thread(update, lease_until=past, **marks)
+
+
+# C34
+async def test_turn_left_with_deltas_ends_in_message_error(engine: Engine) -> None:
+    posted = await engine.post()
+    await leave(posted, has_deltas=True)
+    assert await sweep(get_bus(), None) == []
+    events = await engine.events(posted)
+    assert [kind for kind, _ in events] == ["message_error", "session.status_idle"]
+    assert events[0][1]["code"] == "worker_lost"
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    assert (turn.state, turn.terminal_n) == ("failed", SWEPT_TERMINAL_N)
+
+
+async def test_turn_left_without_deltas_is_run_again(engine: Engine) -> None:
+    posted = await engine.post()
+    await leave(posted)
+    assert await sweep(get_bus(), None) == [posted.turn_id]
+    provider = ScriptedProvider(says("Hi"))
+    host = await engine.host(provider)
+    host.begin(posted.turn_id)
+    assert (await engine.events(posted))[-3][1]["text"] == "Hi"
+
+
+async def test_turn_left_after_a_tool_started_is_not_run_again(
+    engine: Engine,
+) -> None:
+    posted = await engine.post()
+    await leave(posted, has_started_tool=True)
+    assert await sweep(get_bus(), None) == []
+    assert (await engine.events(posted))[0][0] == "turn_failed"
+
+
+async def test_turn_with_a_live_lease_is_left_alone(engine: Engine) -> None:
+    posted = await engine.post()
+    await in_thread(turns.claim, posted.turn_id, "alive")
+    assert await sweep(get_bus(), None) == []
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    assert turn.state == "running"
+
+
+async def test_only_process_deals_with_all_that_was_left_at_once(
+    engine: Engine,
+) -> None:
+    posted = await engine.post()
+    await in_thread(turns.claim, posted.turn_id, "dead")
+    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, has_deltas=True)
+    await engine.host(ScriptedProvider(says("Hi")), is_alone=True)
+    assert (await engine.events(posted))[0][0] == "message_error"
+
+
+async def test_queued_turn_that_nobody_took_is_found(
+    engine: Engine, settings: object
+) -> None:
+    settings.LANTERN = {"sweep_s": 0.05}  # type: ignore[attr-defined]
+    posted = await engine.post()
+    await engine.host(ScriptedProvider(says("Hi")))
+    assert (await engine.events(posted))[-3][1]["text"] == "Hi"
+
+
+async def test_runner_that_lost_its_claim_writes_nothing_more(engine: Engine) -> None:
+    gate = asyncio.Event()
+    provider = ScriptedProvider([TextPart("Hel"), gate, TextPart("lo"), STOP])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    past = timezone.now() - timedelta(minutes=1)
+    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, lease_until=past)
+    await sweep(get_bus(), None)
+    gate.set()
+    await host.close(1.0)
+    kinds = [kind for kind, _ in await engine.events(posted)]
+    assert kinds[-3:] == ["message_delta", "message_error", "session.status_idle"]
+
+
+async def test_lost_claim_is_found_at_renewal(
+    engine: Engine, settings: object
+) -> None:
+    settings.LANTERN = {"renew_s": 0.05}  # type: ignore[attr-defined]
+    provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    update = Turn.objects.filter(pk=posted.turn_id).update
+    await in_thread(update, worker="another", fence=9)
+    async with asyncio.timeout(2):
+        while not provider.was_closed:
+            await asyncio.sleep(0.01)
+
+
+async def test_shutdown_before_first_delta_hands_the_turn_back(engine: Engine) -> None:
+    host = await engine.host(ScriptedProvider([asyncio.Event()]))
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("turn_started")
+    await host.close(0.0)
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    assert turn.state == "queued"
+
+
+async def test_shutdown_after_a_delta_ends_the_turn(engine: Engine) -> None:
+    host = await engine.host(ScriptedProvider([TextPart("Hel"), asyncio.Event()]))
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    await host.close(0.0)
+    events = await engine.events(posted)
+    assert events[-2][1]["code"] == "worker_shutdown"
+
+
+async def test_rerun_uses_the_same_idempotency_key(engine: Engine) -> None:
+    provider = ScriptedProvider([asyncio.Event()], says("Hi"))
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("turn_started")
+    while not provider.requests:
+        await asyncio.sleep(0.01)
+    await host.close(0.0)
+    memory_bus.cache_clear()  # the next process knows nothing of the log
+    second = await engine.host(provider)
+    second.begin(posted.turn_id)
+    await engine.events(posted)
+    first_key, second_key = (r.idempotency_key for r in provider.requests)
+    assert first_key == second_key
+
+
+async def test_tool_that_started_makes_shutdown_end_the_turn(engine: Engine) -> None:
+    await in_thread(lambda: _give_tools(engine))
+    call = ToolCallReady("call_1", "current_time")
+    provider = ScriptedProvider([call, STOP], [asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("tool_call_completed")
+    await host.close(0.0)
+    assert (await engine.events(posted))[-3][1]["code"] == "worker_shutdown"
+
+
+def _give_tools(engine: Engine) -> None:
+    engine.agent.tools = ["current_time"]
+    engine.agent.save()

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import asyncio
+
+from sessions_app import service
+from sessions_app.domain.parts import TextPart
+from sessions_app.domain.states import OnBusy
+from sessions_app.models import Attempt, Message, Turn
+from sessions_app.store.db import in_thread
+from tests.engine.conftest import CALLER, Engine
+from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
+
+
+
+# C35
+async def test_cancelled_turn_keeps_its_text_and_closes_the_provider(
+    engine: Engine,
+) -> None:
+    provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    host.cancel(posted.turn_id)
+    events = await engine.events(posted)
+    assert events[-3][1]["text"] == "Hel"
+    assert events[-3][1]["stopReason"] == "cancelled"
+    assert provider.was_closed == 1
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    assert turn.state == "cancelled"
+
+
+# C63 (3): the count of a reply that was cut short is an estimate
+async def test_cancelled_turn_books_partial_tokens(engine: Engine) -> None:
+    provider = ScriptedProvider([TextPart("x" * 200), asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    host.cancel(posted.turn_id)
+    await engine.events(posted)
+    attempt = await in_thread(Attempt.objects.get)
+    assert (attempt.status, attempt.is_estimated) == ("cancelled", True)
+    assert (attempt.tokens_out, attempt.tokens_in > 0) == (50, True)
+
+
+async def test_cancel_before_first_delta_stores_no_message(engine: Engine) -> None:
+    provider = ScriptedProvider([asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("turn_started")
+    host.cancel(posted.turn_id)
+    events = await engine.events(posted)
+    assert (events[-3][0], events[-3][1]["text"]) == ("message_completed", "")
+    assert not await in_thread(Message.objects.filter(role="assistant").exists)
+
+
+async def test_second_cancel_changes_nothing(engine: Engine) -> None:
+    provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    host.cancel(posted.turn_id)
+    host.cancel(posted.turn_id)
+    events = await engine.events(posted)
+    assert [kind for kind, _ in events].count("message_completed") == 1
+
+
+async def test_cancelled_queued_turn_ends_when_its_time_comes(engine: Engine) -> None:
+    gate = asyncio.Event()
+    provider = ScriptedProvider([gate, TextPart("one"), STOP], says("never"))
+    host = await engine.host(provider)
+    first, second = await engine.post("one"), await engine.post("two")
+    host.begin(first.turn_id)
+    await engine.until("turn_started")
+    session_id = engine.session.pk
+    await in_thread(service.cancel_turn, CALLER, session_id, second.turn_id)
+    gate.set()
+    events = await engine.events(second)
+    assert events[-3][1]["stopReason"] == "cancelled"
+    assert len(provider.requests) == 1
+
+
+async def test_interrupt_ends_the_running_turn_first(engine: Engine) -> None:
+    provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()], says("two"))
+    host = await engine.host(provider)
+    first = await engine.post("one")
+    host.begin(first.turn_id)
+    await engine.until("message_delta")
+    second = await engine.post("two", on_busy=OnBusy.INTERRUPT)
+    assert second.interrupted == first.turn_id
+    host.cancel(second.interrupted)
+    events = await engine.events(second)
+    assert events[-3][1]["text"] == "two"
+    assert (await engine.events(first))[-3][1]["stopReason"] == "cancelled"
+
+
+async def test_wish_in_the_database_is_heeded_at_renewal(
+    engine: Engine, settings: object
+) -> None:
+    settings.LANTERN = {"renew_s": 0.05}  # type: ignore[attr-defined]
+    provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta")
+    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, cancel_requested=True)
+    assert (await engine.events(posted))[-3][1]["stopReason"] == "cancelled"
