@@ -1,0 +1,113 @@
+"""What every event log must do; a fixture parameter for each of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sessions_app.bus import Bus, LogGap, StaleFence
+from sessions_app.bus.base import SessionGone
+from sessions_app.bus.memory import memory_bus
+from sessions_app.domain.cursor import START, SWEPT_TERMINAL_N, Cursor
+from sessions_app.domain.events import MessageDelta, SessionEvent, StatusIdle
+from sessions_app.wire.payload import Entry
+
+S = "sess_1"
+
+
+@pytest.fixture(params=["memory"])
+def bus(request: pytest.FixtureRequest) -> Bus:
+    memory_bus.cache_clear()
+    return memory_bus()
+
+
+def delta(turn: int, n: int, text: str = "x") -> Entry:
+    return Entry.of(Cursor(turn, n), MessageDelta(S, f"tur_{turn}", n, text))
+
+
+def idle(turn: int, n: int) -> Entry:
+    event: SessionEvent = StatusIdle(S)
+    return Entry.of(Cursor(turn, n), event)
+
+
+async def places(bus: Bus, after: Cursor, caught_up_to: int = 0) -> list[str]:
+    entries = await bus.log.read(S, after, caught_up_to)
+    return [str(entry.cursor) for entry in entries]
+
+
+async def test_read_gives_what_follows_the_cursor(bus: Bus) -> None:
+    await bus.log.append(S, 1, [delta(1, 1), delta(1, 2), delta(1, 3)])
+    assert await places(bus, Cursor(1, 1)) == ["1-2", "1-3"]
+    assert await places(bus, Cursor(1, 3)) == []
+
+
+async def test_append_of_the_same_again_changes_nothing(bus: Bus) -> None:
+    await bus.log.append(S, 1, [delta(1, 1), delta(1, 2)])
+    await bus.log.append(S, 1, [delta(1, 1), delta(1, 2), delta(1, 3)])
+    assert await places(bus, START) == ["1-1", "1-2", "1-3"]
+
+
+async def test_older_fence_is_refused(bus: Bus) -> None:
+    await bus.log.append(S, 2, [delta(1, 1)])
+    with pytest.raises(StaleFence):
+        await bus.log.append(S, 1, [delta(1, 2)])
+
+
+async def test_fence_counts_within_its_turn_alone(bus: Bus) -> None:
+    await bus.log.append(S, 9, [delta(1, 1), idle(1, 2)])
+    await bus.log.append(S, 1, [delta(2, 1)])
+    assert await places(bus, Cursor(1, 2)) == ["2-1"]
+
+
+async def test_end_by_the_sweeper_follows_any_cursor_of_its_turn(bus: Bus) -> None:
+    await bus.log.append(S, 1, [delta(1, 1), delta(1, 2)])
+    end = [delta(1, SWEPT_TERMINAL_N), idle(1, SWEPT_TERMINAL_N + 1)]
+    await bus.log.append(S, 2, end)
+    last = [f"1-{SWEPT_TERMINAL_N}", f"1-{SWEPT_TERMINAL_N + 1}"]
+    assert await places(bus, Cursor(1, 2)) == last
+    assert await places(bus, Cursor(1, 0)) == ["1-1", "1-2", *last]
+
+
+async def test_trimmed_turns_are_told_as_a_gap(bus: Bus, settings: object) -> None:
+    settings.LANTERN = {"log_bytes": 300}  # type: ignore[attr-defined]
+    for turn in (1, 2, 3):
+        await bus.log.append(S, 1, [delta(turn, 1, "x" * 200), idle(turn, 2)])
+    with pytest.raises(LogGap) as gap:
+        await places(bus, Cursor(1, 1))
+    assert gap.value.trimmed_to == 2
+    assert await places(bus, Cursor(1, 1), caught_up_to=2) == ["3-1", "3-2"]
+
+
+async def test_running_turn_is_never_trimmed(bus: Bus, settings: object) -> None:
+    settings.LANTERN = {"log_bytes": 300}  # type: ignore[attr-defined]
+    await bus.log.append(S, 1, [delta(1, n, "x" * 200) for n in range(1, 9)])
+    assert len(await places(bus, START)) == 8
+
+
+async def test_quiet_session_expires_but_not_under_a_reader(
+    bus: Bus, settings: object
+) -> None:
+    settings.LANTERN = {"log_ttl_s": -1}  # type: ignore[attr-defined]
+    await bus.log.append(S, 1, [delta(1, 1), idle(1, 2)])
+    with bus.bell.subscribe(S, 15):
+        await bus.log.append("sess_2", 1, [delta(1, 1)])
+        assert await bus.log.head_n(S, 1) == 2
+    await bus.log.append("sess_3", 1, [delta(1, 1)])
+    assert await bus.log.head_n(S, 1) == 0
+
+
+async def test_dropped_session_lets_its_readers_go(bus: Bus) -> None:
+    await bus.log.append(S, 1, [delta(1, 1)])
+    await bus.log.drop(S)
+    with pytest.raises(SessionGone):
+        await places(bus, START)
+
+
+async def test_ring_during_work_is_not_missed(bus: Bus) -> None:
+    with bus.bell.subscribe(S, 15) as place:
+        await bus.bell.ring(S)
+        assert await place.wait() is True
+
+
+async def test_silence_gives_a_heartbeat(bus: Bus) -> None:
+    with bus.bell.subscribe(S, 0.01) as place:
+        assert await place.wait() is False
