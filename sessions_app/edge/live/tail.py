@@ -37,6 +37,11 @@ async def tail(
             caught_up_to = after.turn - 1
         else:
             entries, caught_up_to = await _from_database(session_id, after, trimmed_to)
+            logged_after = await bus.log.trimmed_to(session_id)
+            if trimmed_to is None and logged_after is not None:
+                # The log began meanwhile: the turns that it holds are told from there.
+                entries = [e for e in entries if e.cursor.turn <= logged_after]
+                caught_up_to = min(caught_up_to, logged_after)
         while True:
             if entries:
                 cursor = entries[-1].cursor

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sessions_app.bus import get_bus
+from sessions_app.edge.live import tail
 from tests.fakes.edge import Live
 from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import says
@@ -123,3 +124,20 @@ async def test_many_reconnects_lose_and_repeat_nothing(live: Live) -> None:
         seen += [event.id for event in found]
         cursor = seen[-1]
     assert seen == [f"1-{n}" for n in range(1, 66)]
+
+
+# The turn ran from its beginning to its end while the reader's first query waited for
+# a thread: the reader was told of its end and of none of its words.
+async def test_turn_that_runs_while_a_reader_begins_is_told_whole(
+    live: Live, monkeypatch
+) -> None:
+    look_up = tail._from_database
+
+    async def look_up_late(*args):
+        await live.run()
+        return await look_up(*args)
+
+    monkeypatch.setattr(tail, "_from_database", look_up_late)
+    async with live.client.stream(f"{live.path}/events") as stream:
+        events = await stream.events(STATUS_IDLE)
+    assert [event.id for event in events] == [f"1-{n}" for n in range(1, 8)]
