@@ -126,10 +126,24 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
         """Serve until the reactor is stopped."""
         # Twisted keeps its errors to itself unless somebody listens.
         log.PythonLoggingObserver().start()  # type: ignore[no-untyped-call]
+        self._stop_but_once()
         # Its start-up comes before the loop runs, and the engine needs the loop.
         reactor.callWhenRunning(reactor.callLater, 0, self._start_engine)
         reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)  # type: ignore[arg-type]
         super().run()
+
+    def _stop_but_once(self) -> None:
+        """A second signal while the server stops is no error."""
+        core: Any = reactor
+        stop, is_stopping = core.stop, False
+
+        def stop_once() -> None:
+            nonlocal is_stopping
+            if not is_stopping:
+                is_stopping = True
+                stop()
+
+        core.stop = stop_once
 
     def listen_error(self, failure: Any) -> None:
         """Keep the reason for the command line, and stop."""
