@@ -63,10 +63,8 @@ node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp
 	@npm --prefix $* ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-ifneq ($(wildcard bench),)
-bench: $(VENV)/.dev-stamp ## Measure, as bench/README.md says
-	@$(BIN)/python bench/compare.py
-endif
+bench: $(VENV)/.run-stamp ## Measure beside other servers, as bench/README.md says
+	@sh bench/run.sh
 
 $(BIN)/python:
 	@scripts/make-venv "$(PYTHON)" $(VENV)
