@@ -29,19 +29,8 @@ async def tail(
     """
     with bus.bell.subscribe(session_id, conf().heartbeat_s) as place:
         yield []
-        cursor, entries = after, list[Entry]()
-        trimmed_to = await bus.log.trimmed_to(session_id)
-        if after.n == END_OF_TURN:
-            caught_up_to = after.turn
-        elif is_new or (trimmed_to is not None and trimmed_to < after.turn):
-            caught_up_to = after.turn - 1
-        else:
-            entries, caught_up_to = await _from_database(session_id, after, trimmed_to)
-            logged_after = await bus.log.trimmed_to(session_id)
-            if trimmed_to is None and logged_after is not None:
-                # The log began meanwhile: the turns that it holds are told from there.
-                entries = [e for e in entries if e.cursor.turn <= logged_after]
-                caught_up_to = min(caught_up_to, logged_after)
+        cursor = after
+        entries, caught_up_to = await _beginning(bus, session_id, after, is_new)
         while True:
             if entries:
                 cursor = entries[-1].cursor
@@ -60,6 +49,24 @@ async def tail(
                 continue
             while not await place.wait():
                 yield []
+
+
+async def _beginning(
+    bus: Bus, session_id: str, after: Cursor, is_new: bool
+) -> tuple[list[Entry], int]:
+    """What the database tells a new reader, and the ordinal up to which that goes."""
+    if after.n == END_OF_TURN:
+        return [], after.turn
+    trimmed_to = await bus.log.trimmed_to(session_id)
+    if is_new or (trimmed_to is not None and trimmed_to < after.turn):
+        return [], after.turn - 1
+    entries, caught_up_to = await _from_database(session_id, after, trimmed_to)
+    logged_after = await bus.log.trimmed_to(session_id)
+    if trimmed_to is None and logged_after is not None:
+        # The log began meanwhile: the turns that it holds are told from there.
+        entries = [entry for entry in entries if entry.cursor.turn <= logged_after]
+        caught_up_to = min(caught_up_to, logged_after)
+    return entries, caught_up_to
 
 
 def _whole_turns(entry: Entry) -> int:
