@@ -35,6 +35,8 @@ class TurnHost:
         self._is_alone = is_alone
         self.worker = ids.random_text(ids.LENGTH)
         self._runs: dict[str, TurnRun] = {}
+        self._claims = 0  # on their way to the database
+        self._cancelled: set[str] = set()  # while claims were on their way
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_stopping = False
         self.opened = asyncio.Event()
@@ -58,6 +60,8 @@ class TurnHost:
         """Stop a turn if it runs here; the database holds the wish for the others."""
         if run := self._runs.get(turn_id):
             run.stop(StopCause.CANCEL)
+        elif self._claims:
+            self._cancelled.add(turn_id)
 
     async def close(self, patience_s: float) -> None:
         """Take no more turns; let the running ones end, then end the rest."""
@@ -76,17 +80,31 @@ class TurnHost:
             await asyncio.wait(running, timeout=patience_s)
 
     async def _run(self, turn_id: str) -> None:
-        work = await in_thread(turn_store.claim, turn_id, self.worker)
-        if work is None:
+        run = await self._claim(turn_id)
+        if run is None:
             return
-        run = TurnRun(work, self._bus, self._find_adapter)
-        self._runs[turn_id] = run
         try:
             await run.task
         finally:
             del self._runs[turn_id]
         if run.following is not None:
             self.begin(run.following)
+
+    async def _claim(self, turn_id: str) -> TurnRun | None:
+        """The turn's run, if it is to be had; a cancel may come while it is asked."""
+        self._claims += 1
+        try:
+            work = await in_thread(turn_store.claim, turn_id, self.worker)
+            if work is None:
+                return None
+            run = self._runs[turn_id] = TurnRun(work, self._bus, self._find_adapter)
+            if turn_id in self._cancelled:
+                run.stop(StopCause.CANCEL)
+            return run
+        finally:
+            self._claims -= 1
+            if not self._claims:
+                self._cancelled.clear()
 
     async def _renew_leases(self) -> None:
         """One UPDATE for all turns of the process; also finds wishes and losses."""

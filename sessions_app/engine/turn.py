@@ -60,6 +60,7 @@ class TurnRun:
         self._shown: list[str] = []
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
+        self._is_begun = False
         self._is_ending = False
         self.following: str | None = None
         # Begins with the next turn of the loop, and never raises.
@@ -70,9 +71,12 @@ class TurnRun:
         if self._is_ending or self._stop_cause is not None:
             return
         self._stop_cause = cause
-        self.task.cancel()
+        # A task that is cancelled before its first step never takes it.
+        if self._is_begun:
+            self.task.cancel()
 
     async def _run(self) -> None:
+        self._is_begun = True
         try:
             end = await self._end()
             self._is_ending = True
@@ -85,6 +89,8 @@ class TurnRun:
 
     async def _end(self) -> TurnEnd | None:
         """Run the rounds; every way out of them is one end, or None if not ours."""
+        if self._stop_cause in (StopCause.CLAIM_LOST, StopCause.SHUTDOWN):
+            return await self._stopped()
         try:
             async with asyncio.timeout(conf().turn_timeout_s):
                 return self._completed(await self._reply())
@@ -109,7 +115,7 @@ class TurnRun:
             StatusRunning(work.session_id),
             TurnStarted(work.session_id, work.turn_id, work.agent),
         )
-        if work.is_cancelled:
+        if work.is_cancelled or self._stop_cause is StopCause.CANCEL:
             return Reply("", StopReason.CANCELLED)
         self._rounds = Rounds(
             work=work,

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from sessions_app import service
+from sessions_app.bus import get_bus
 from sessions_app.domain.parts import TextPart
 from sessions_app.domain.states import OnBusy
+from sessions_app.engine import host as host_module
+from sessions_app.engine.turn import StopCause, TurnRun
 from sessions_app.models import Attempt, Message, Turn
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import CALLER, Engine
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
-
 
 
 # C35
@@ -106,5 +110,48 @@ async def test_wish_in_the_database_is_heeded_at_renewal(
     posted = await engine.post()
     host.begin(posted.turn_id)
     await engine.until("message_delta")
-    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, cancel_requested=True)
+    await in_thread(
+        Turn.objects.filter(pk=posted.turn_id).update, cancel_requested=True
+    )
     assert (await engine.events(posted))[-3][1]["stopReason"] == "cancelled"
+
+
+# A cancel that came between claim and first step was lost until the leases were
+# renewed, or left the turn running for ever.
+async def test_cancel_right_after_the_claim_counts(engine: Engine, monkeypatch) -> None:
+    provider = ScriptedProvider([asyncio.Event()])
+    host = await engine.host(provider)
+    posted = await engine.post()
+    claim = host_module.turn_store.claim
+    loop = asyncio.get_running_loop()
+
+    def claim_and_cancel(turn_id: str, worker: str):
+        work = claim(turn_id, worker)
+        loop.call_soon_threadsafe(host.cancel, turn_id)
+        return work
+
+    monkeypatch.setattr(host_module.turn_store, "claim", claim_and_cancel)
+    host.begin(posted.turn_id)
+    events = await engine.events(posted)
+    assert [kind for kind, _ in events[:3]] == [
+        "session.status_running",
+        "turn_started",
+        "message_completed",
+    ]
+    assert events[2][1]["stopReason"] == "cancelled"
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize("cause", [StopCause.CLAIM_LOST, StopCause.SHUTDOWN])
+async def test_stop_before_the_first_step_shows_nothing(
+    engine: Engine, cause: StopCause
+) -> None:
+    posted = await engine.post()
+    work = await in_thread(host_module.turn_store.claim, posted.turn_id, "w")
+    run = TurnRun(work, get_bus(), ScriptedProvider(says("Hi")).find)
+    run.stop(cause)
+    await run.task
+    assert await get_bus().log.head_n(posted.session_id, posted.ordinal) == 0
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    expected = {StopCause.CLAIM_LOST: "running", StopCause.SHUTDOWN: "queued"}
+    assert turn.state == expected[cause]
