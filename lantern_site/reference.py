@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass, fields
 
 from sessions_app.conf import Conf
+from sessions_app.edge.rest.reference import rest_reference
 from sessions_app.provision.reference import reference as provision_reference
 from sessions_app.wire.reference import event_reference
 
@@ -113,5 +114,6 @@ def settings_reference() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "events.md": event_reference,
     "provision.md": provision_reference,
+    "rest.md": rest_reference,
     "settings.md": settings_reference,
 }
