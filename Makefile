@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock deps browser node bench
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,7 +49,9 @@ lock: $(VENV)/.dev-stamp ## Compile requirements*.txt from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url \
 		pyproject.toml -o requirements.txt
 	@$(BIN)/uv pip compile --quiet --universal --no-header --no-emit-index-url \
-		--extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+		--extra dev pyproject.toml -o requirements-dev.txt
+
+install: $(VENV)/.run-stamp ## What the server needs, and no more
 
 deps: $(VENV)/.dev-stamp browser node ## All that the tests need
 
