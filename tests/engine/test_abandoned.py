@@ -100,9 +100,7 @@ async def test_runner_that_lost_its_claim_writes_nothing_more(engine: Engine) ->
     assert kinds[-3:] == ["message_delta", "message_error", "session.status_idle"]
 
 
-async def test_lost_claim_is_found_at_renewal(
-    engine: Engine, settings: object
-) -> None:
+async def test_lost_claim_is_found_at_renewal(engine: Engine, settings: object) -> None:
     settings.LANTERN = {"renew_s": 0.05}  # type: ignore[attr-defined]
     provider = ScriptedProvider([TextPart("Hel"), asyncio.Event()])
     host = await engine.host(provider)
