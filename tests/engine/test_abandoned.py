@@ -16,6 +16,7 @@ from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from tests.engine.conftest import Engine
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
+from tests.fakes.waiting import until
 
 
 async def leave(posted: PostedTurn, **marks: object) -> None:
@@ -109,9 +110,7 @@ async def test_lost_claim_is_found_at_renewal(engine: Engine, settings: object) 
     await engine.until("message_delta")
     update = Turn.objects.filter(pk=posted.turn_id).update
     await in_thread(update, worker="another", fence=9)
-    async with asyncio.timeout(2):
-        while not provider.was_closed:
-            await asyncio.sleep(0.01)
+    await until(lambda: provider.was_closed, 2)
 
 
 async def test_shutdown_before_first_delta_hands_the_turn_back(engine: Engine) -> None:
@@ -140,8 +139,7 @@ async def test_rerun_uses_the_same_idempotency_key(engine: Engine) -> None:
     posted = await engine.post()
     host.begin(posted.turn_id)
     await engine.until("turn_started")
-    while not provider.requests:
-        await asyncio.sleep(0.01)
+    await until(lambda: provider.requests)
     await host.close(0.0)
     memory_bus.cache_clear()  # the next process knows nothing of the log
     second = await engine.host(provider)
