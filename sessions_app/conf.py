@@ -39,7 +39,7 @@ class Conf:
     idempotency_ttl_s: float = _setting(86_400.0, "How long an Idempotency-Key counts.")
     tool_timeout_s: float = _setting(60.0, "Limit of one tool call.")
     max_tool_result_bytes: int = _setting(65_536, "Longer tool results are cut.")
-    database_threads: int = _setting(8, "Threads that the engine's queries run on.")
+    database_threads: int = _setting(2, "Threads that the engine's queries run on.")
     visitor_messages_per_minute: int = _setting(20, "Messages of one visitor.")
     address_messages_per_minute: int = _setting(60, "Messages of one address.")
     visitor_token_s: float = _setting(3600.0, "Life of a visitor token.")

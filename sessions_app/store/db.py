@@ -19,6 +19,7 @@ R = TypeVar("R")
 @lru_cache(maxsize=1)
 def _threads() -> ThreadPoolExecutor:
     # The number of connections is the number of threads, whatever waits or streams.
+    # SQLite has one writer: more threads than two only wait for it, and each other.
     return ThreadPoolExecutor(conf().database_threads, thread_name_prefix="store")
 
 

@@ -9,6 +9,7 @@ from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.transcript import StoredMessage, build_prompt
 from sessions_app.models import Message
+from sessions_app.store import sql
 
 
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
@@ -29,11 +30,13 @@ def prompt_of(
     session_id: str, asked_ordinal: int, system_prompt: str
 ) -> list[PromptMessage]:
     """What the model is told: the conversation up to the question it answers."""
-    rows = (
-        Message.objects.filter(session=session_id, is_superseded=False)
-        .filter(Q(ordinal__lt=asked_ordinal) | Q(ordinal=asked_ordinal, position=0))
-        .order_by("ordinal", "position")
-        .values_list("role", "content")
+    rows = sql.rows(
+        "SELECT role, content FROM sessions_app_message"
+        " WHERE session_id = %s AND NOT is_superseded"
+        " AND (ordinal < %s OR (ordinal = %s AND position = 0))"
+        " ORDER BY ordinal, position",
+        session_id,
+        asked_ordinal,
+        asked_ordinal,
     )
-    stored = [StoredMessage(role, content) for role, content in rows]  # type: ignore[arg-type]
-    return build_prompt(system_prompt, stored)
+    return build_prompt(system_prompt, [StoredMessage(*row) for row in rows])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from sessions_app.conf import conf
 from sessions_app.domain import ids
@@ -21,12 +21,12 @@ from sessions_app.domain.errors import (
 )
 from sessions_app.domain.states import (
     MAX_QUEUED_TURNS,
-    OPEN_STATES,
     OnBusy,
     TurnState,
 )
-from sessions_app.models import Idempotency, Message, Session, Turn
-from sessions_app.store.sessions import SessionFilter, within
+from sessions_app.models import Idempotency, Message, Turn
+from sessions_app.store import sql
+from sessions_app.store.sessions import SessionFilter
 
 RETRY_AFTER_QUEUE_FULL_S = 5
 
@@ -62,15 +62,15 @@ class PostedTurn:
 @transaction.atomic
 def post(draft: TurnDraft) -> PostedTurn:
     """Store the turn, or find the one that the same request made before."""
-    session = _locked(draft)
+    last_ordinal, is_closed = _locked(draft)
     if draft.idempotency_key and (earlier := _replay(draft)):
         return earlier
-    if session.is_closed:
+    if is_closed:
         raise SessionClosed()
     interrupted = _make_way(draft)
     turn = Turn(
-        session=session,
-        ordinal=session.last_ordinal + 1,
+        session_id=draft.session_id,
+        ordinal=last_ordinal + 1,
         allow_failover=draft.allow_failover,
     )
     message = None
@@ -79,8 +79,11 @@ def post(draft: TurnDraft) -> PostedTurn:
     else:
         message = _question(draft, turn)
         turn.user_message_id = message.pk
-    Session.objects.filter(pk=session.pk).update(
-        last_ordinal=turn.ordinal, updated_at=timezone.now()
+    sql.change(
+        f"UPDATE sessions_app_session SET last_ordinal = %s, updated_at = {sql.now()}"
+        " WHERE id = %s",
+        turn.ordinal,
+        draft.session_id,
     )
     turn.save(force_insert=True)
     if message is not None:
@@ -88,23 +91,31 @@ def post(draft: TurnDraft) -> PostedTurn:
     if draft.idempotency_key:
         Idempotency.objects.create(
             caller=draft.caller,
-            session=session,
+            session_id=draft.session_id,
             key=draft.idempotency_key,
             body_digest=draft.body_digest,
             turn=turn,
         )
-    return PostedTurn(session.pk, turn.pk, turn.ordinal, interrupted=interrupted)
+    return PostedTurn(draft.session_id, turn.pk, turn.ordinal, interrupted=interrupted)
 
 
-def _locked(draft: TurnDraft) -> Session:
-    """The session, its row locked: posts of one session come one after the other."""
-    session = None
+def _locked(draft: TurnDraft) -> tuple[int, bool]:
+    """The session's last ordinal, and whether it is closed.
+
+    Its row is locked: posts of one session come one after the other.
+    """
+    found: Sequence[sql.Row] = ()
     if ids.could_be_id(draft.session_id):
-        rows = within(draft.scope).select_for_update(of=("self",))
-        session = rows.filter(pk=draft.session_id).first()
-    if session is None:
+        found = sql.rows(
+            "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug"
+            " FROM sessions_app_session s"
+            " JOIN sessions_app_agent a ON a.id = s.agent_id"
+            f" WHERE s.id = %s{sql.for_update_of('s')}",
+            draft.session_id,
+        )
+    if not found or not draft.scope.covers(owner=found[0][2], agent=found[0][3]):
         raise NotFound("There is no such session.")
-    return session
+    return found[0][0], bool(found[0][1])
 
 
 def _question(draft: TurnDraft, turn: Turn) -> Message:
@@ -136,8 +147,11 @@ def _replay(draft: TurnDraft) -> PostedTurn | None:
 
 def _make_way(draft: TurnDraft) -> str:
     """Apply ``on_busy``; gives the id of the turn that was interrupted, or empty."""
-    open_turns = Turn.objects.filter(session=draft.session_id, state__in=OPEN_STATES)
-    waiting = list(open_turns.order_by("ordinal").values_list("pk", "state"))
+    waiting = sql.rows(
+        f"SELECT id, state FROM sessions_app_turn"
+        f" WHERE session_id = %s AND state IN {sql.OPEN} ORDER BY ordinal",
+        draft.session_id,
+    )
     if not waiting:
         return ""
     # The first one counts as running even if it is still to be claimed.

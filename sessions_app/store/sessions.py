@@ -23,6 +23,12 @@ class SessionFilter:
     owner: str | None = None
     agents: frozenset[str] | None = None
 
+    def covers(self, *, owner: str, agent: str) -> bool:
+        """Whether a session of that owner and agent is inside."""
+        return self.owner in (None, owner) and (
+            self.agents is None or agent in self.agents
+        )
+
 
 def within(scope: SessionFilter) -> QuerySet[Session]:
     """The sessions inside the scope."""

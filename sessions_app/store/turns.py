@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -17,6 +18,7 @@ from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord, TurnEnd
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.models import Attempt, Message, ToolCall, Turn
+from sessions_app.store import sql
 from sessions_app.store.catalog import candidates_of, plan_of
 from sessions_app.store.messages import prompt_of
 
@@ -30,17 +32,17 @@ class Finish:
 
 
 class QueuedTurn(NamedTuple):
-    """The columns that a claim reads, under the names of the query."""
+    """What a claim reads, in the order of its query."""
 
     session_id: str
     ordinal: int
     fence: int
     allow_failover: bool
     cancel_requested: bool
-    user_message__ordinal: int | None
-    session__agent_id: int
-    session__route: list[str]
-    session__system_prompt: str
+    asked_ordinal: int | None
+    agent_id: int
+    route: str | list[str]
+    system_prompt: str
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -53,35 +55,48 @@ def claim(turn_id: str, worker: str) -> TurnWork | None:
 
 
 def _claim(turn_id: str, worker: str) -> TurnWork | None:
-    queued = Turn.objects.filter(pk=turn_id, state=TurnState.QUEUED)
-    row = next(iter(queued.values_list(*QueuedTurn._fields)), None)
-    if row is None:
+    found = sql.rows(
+        "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
+        " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt"
+        " FROM sessions_app_turn t"
+        " JOIN sessions_app_session s ON s.id = t.session_id"
+        " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
+        " WHERE t.id = %s AND t.state = 'queued'",
+        turn_id,
+    )
+    if not found:
         return None
-    turn = QueuedTurn(*row)
+    turn = QueuedTurn(*found[0])
     if first_open(turn.session_id) != turn_id:
         return None
-    claimed = queued.filter(fence=turn.fence).update(
-        state=TurnState.RUNNING,
-        fence=turn.fence + 1,
-        worker=worker,
-        lease_until=Now() + timedelta(seconds=conf().lease_s),
-        started_at=Now(),
+    claimed = sql.change(
+        "UPDATE sessions_app_turn SET state = 'running', fence = fence + 1,"
+        f" worker = %s, started_at = {sql.now()}, lease_until = {sql.lease_end()}"
+        " WHERE id = %s AND state = 'queued' AND fence = %s",
+        worker,
+        turn_id,
+        turn.fence,
     )
     return _work_of(turn_id, turn) if claimed else None
 
 
 def first_open(session_id: str) -> str | None:
     """The turn whose time it is: no turn before it can open again."""
-    turns = Turn.objects.filter(session=session_id, state__in=OPEN_STATES)
-    return turns.order_by("ordinal").values_list("pk", flat=True).first()
+    found = sql.rows(
+        "SELECT id FROM sessions_app_turn"
+        f" WHERE session_id = %s AND state IN {sql.OPEN} ORDER BY ordinal LIMIT 1",
+        session_id,
+    )
+    return found[0][0] if found else None
 
 
 def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
     """What the claim that was just made is to do."""
-    plan = plan_of(turn.session__agent_id)
-    candidates = candidates_of(turn.session__route or plan.route)
-    system_prompts = (plan.system_prompt, turn.session__system_prompt)
-    asked = turn.user_message__ordinal
+    plan = plan_of(turn.agent_id)
+    own_route = json.loads(turn.route) if isinstance(turn.route, str) else turn.route
+    candidates = candidates_of(own_route or plan.route)
+    system_prompts = (plan.system_prompt, turn.system_prompt)
+    asked = turn.asked_ordinal
     return TurnWork(
         turn_id=turn_id,
         session_id=turn.session_id,
@@ -101,7 +116,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         max_output_tokens=plan.max_output_tokens,
         temperature=plan.temperature,
         is_again=asked is not None and asked < turn.ordinal,
-        is_cancelled=turn.cancel_requested,
+        is_cancelled=bool(turn.cancel_requested),
     )
 
 
@@ -114,7 +129,13 @@ def renew(worker: str) -> dict[str, bool]:
 
 def mark_first_delta(turn_id: str, fence: int) -> bool:
     """Commit that text is about to go out; False if the claim was lost."""
-    return bool(_held(turn_id, fence).update(has_deltas=True))
+    changed = sql.change(
+        "UPDATE sessions_app_turn SET has_deltas = TRUE"
+        f" WHERE id = %s AND fence = %s AND state IN {sql.ACTIVE}",
+        turn_id,
+        fence,
+    )
+    return bool(changed)
 
 
 @transaction.atomic
@@ -154,23 +175,29 @@ def finish(work: TurnWork, end: TurnEnd) -> Finish:
 @transaction.atomic
 def _finish(work: TurnWork, end: TurnEnd) -> bool:
     usage = end.usage
-    ended = _held(work.turn_id, work.fence).update(
-        state=end.state,
-        terminal_n=end.terminal_n,
-        has_deltas=end.has_deltas,
-        stop_reason=end.stop_reason,
-        digest=end.digest,
-        error_code=end.error_code,
-        error=end.error,
-        error_retryable=end.error_retryable,
-        tokens_in=usage.tokens_in,
-        tokens_out=usage.tokens_out,
-        cached_tokens_in=usage.cached_tokens_in,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_usd=usage.cost_usd,
-        is_estimated=usage.is_estimated,
-        ended_at=Now(),
-        lease_until=None,
+    ended = sql.change(
+        "UPDATE sessions_app_turn SET state = %s, terminal_n = %s, has_deltas = %s,"
+        " stop_reason = %s, digest = %s, error_code = %s, error = %s,"
+        " error_retryable = %s, tokens_in = %s, tokens_out = %s,"
+        " cached_tokens_in = %s, reasoning_tokens = %s, cost_usd = %s,"
+        f" is_estimated = %s, ended_at = {sql.now()}, lease_until = NULL"
+        f" WHERE id = %s AND fence = %s AND state IN {sql.ACTIVE}",
+        str(end.state),
+        end.terminal_n,
+        end.has_deltas,
+        str(end.stop_reason),
+        end.digest,
+        end.error_code,
+        end.error,
+        end.error_retryable,
+        usage.tokens_in,
+        usage.tokens_out,
+        usage.cached_tokens_in,
+        usage.reasoning_tokens,
+        usage.cost_usd,
+        usage.is_estimated,
+        work.turn_id,
+        work.fence,
     )
     if not ended:
         return False

@@ -1,0 +1,54 @@
+"""Written-out statements of the hot path.
+
+The ORM takes about 0.25 ms to write one of these each time, and the database 0.02 ms
+to run it; every turn needs ten. The SQL is what SQLite and PostgreSQL have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from sessions_app.conf import conf
+
+Row = tuple[Any, ...]
+
+OPEN = "('queued', 'running', 'awaiting_tools')"
+ACTIVE = "('running', 'awaiting_tools')"
+
+
+def rows(statement: str, *parameters: Any) -> Sequence[Row]:
+    """All rows of a query."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found: Sequence[Row] = cursor.fetchall()
+        return found
+
+
+def change(statement: str, *parameters: Any) -> int:
+    """Run an UPDATE; the number of rows that it changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)
+
+
+def now() -> str:
+    """The database's own clock, in the form that Django stores."""
+    if connection.vendor == "sqlite":
+        return "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')"
+    return "STATEMENT_TIMESTAMP()"
+
+
+def lease_end() -> str:
+    """When a lease that begins now is over."""
+    seconds = f"{conf().lease_s:.3f}"
+    if connection.vendor == "sqlite":
+        return f"STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW', '+{seconds} seconds')"
+    return f"STATEMENT_TIMESTAMP() + INTERVAL '{seconds} seconds'"
+
+
+def for_update_of(table: str) -> str:
+    """Locks the rows of a query; SQLite has locked the whole database by then."""
+    return "" if connection.vendor == "sqlite" else f" FOR UPDATE OF {table}"
