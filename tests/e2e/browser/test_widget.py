@@ -129,13 +129,14 @@ async def test_throwing_storage_still_chats(shop: Shop) -> None:
 
 
 async def test_failed_turn_says_so_and_can_be_retried(shop: Shop) -> None:
-    shop.upstream.enqueue(Reply([b'{"error":{"message":"no"}}'], 400, framing="length"))
+    refusal = Reply([b'{"error":{"message":"no"}}'], 500, framing="length")
+    shop.upstream.enqueue(refusal, reply(["now ", "it works"]))
     await shop.visit.open(shop.url)
     await shop.visit.say("hello")
-    await shop.visit.page.get_by_role("button", name="Try again").wait_for()
-    shop.upstream.enqueue(reply(["now ", "it works"]))
     await shop.visit.page.get_by_role("button", name="Try again").click()
+    await shop.visit.replies.filter(has_text="now it works").wait_for()
     assert await shop.visit.last_reply() == "now it works"
+    assert len(shop.upstream.requests) == 2
 
 
 async def test_seven_tabs_leave_the_site_usable(shop: Shop) -> None:
