@@ -195,7 +195,7 @@ def _tune_interpreter() -> None:
     sys.setswitchinterval(0.0005)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(10_000, 10, 10)
 
 
 def serve(host: str, port: int, ready: Callable[[], None]) -> None:

@@ -26,7 +26,8 @@ def http_app(django_app: App) -> App:
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
         match = _PATH.fullmatch(scope["path"])
         if match is not None and match[2] == "events":
-            await _events({**scope, "session_id": match[1]}, receive, send)
+            scope["session_id"] = match[1]
+            await _events(scope, receive, send)
             return
         if match is not None and scope["method"] == "POST":
             headers = scope["headers"]
@@ -35,8 +36,9 @@ def http_app(django_app: App) -> App:
                 for name, value in headers
             )
             if is_stream_wanted or any(name == b"authorization" for name, _ in headers):
-                extra = {"session_id": match[1], "is_stream_wanted": is_stream_wanted}
-                await _messages({**scope, **extra}, receive, send)
+                scope["session_id"] = match[1]
+                scope["is_stream_wanted"] = is_stream_wanted
+                await _messages(scope, receive, send)
                 return
         await django_app(scope, receive, send)
 

@@ -51,16 +51,20 @@ class Opened:
 class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request with a stream that its client may leave at any time."""
 
-    # No wake-ups come this way, so a stream needs no channel of its own.
-    channel_layer_alias = ""
-
     def __init__(self) -> None:
         self._body = bytearray()
         self._answer: asyncio.Task[None] | None = None
 
-    async def dispatch(self, message: dict[str, Any]) -> None:
-        # The base class would visit a thread to close database connections.
-        await getattr(self, get_handler_name(message))(message)
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        # The base class would keep a task and a channel for each open stream, and
+        # visit a thread at each message to close database connections.
+        self.scope, self.base_send = scope, send
+        try:
+            while True:
+                message = await receive()
+                await getattr(self, get_handler_name(message))(message)
+        except StopConsumer:
+            return
 
     async def http_request(self, message: dict[str, Any]) -> None:
         if self._answer is not None:
