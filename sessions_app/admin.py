@@ -52,6 +52,13 @@ class SessionAdmin(admin.ModelAdmin[Session]):
             )
         )
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list, under its own name."""
+        context = {"title": "Conversations", **(extra_context or {})}
+        return super().changelist_view(request, context)
+
     @admin.display(description="Conversation", ordering="title")
     def conversation(self, session: Session) -> str:
         """The title, else how it began."""
