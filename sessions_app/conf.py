@@ -35,6 +35,9 @@ class Conf:
     log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
     log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")
     max_body_bytes: int = _setting(1_048_576, "Largest request body.")
+    max_reply_characters: int = _setting(
+        500_000, "A longer reply is cut there; each delta counts as four at least."
+    )
     max_message_characters: int = _setting(100_000, "Longest message.")
     idempotency_ttl_s: float = _setting(86_400.0, "How long an Idempotency-Key counts.")
     tool_timeout_s: float = _setting(60.0, "Limit of one tool call.")

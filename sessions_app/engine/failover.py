@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from sessions_app.conf import conf
 from sessions_app.domain.errors import BadResponse, ProviderError, ProviderUnreachable
 from sessions_app.domain.parts import (
     FinishPart,
@@ -27,6 +28,8 @@ from sessions_app.engine.meter import AttemptMeter, Book
 from sessions_app.providers.base import ProviderAdapter
 
 logger = logging.getLogger(__name__)
+
+MIN_DELTA_SIZE = 4
 
 ShowText = Callable[[list[str]], Awaitable[None]]
 FindAdapter = Callable[[str], ProviderAdapter]
@@ -72,6 +75,7 @@ class RoundReply:
     tool_calls: list[ToolCallReady] = field(default_factory=list)
     stop_reason: StopReason = StopReason.UNKNOWN
     deltas_sent: int = 0
+    size: int = 0  # in characters, small deltas counted as MIN_DELTA_SIZE
 
     @property
     def text(self) -> str:
@@ -117,6 +121,9 @@ async def _attempt(
             async with aclosing(adapter.stream(config, request)) as batches:
                 async for parts in batches:
                     await _take(parts, plan, reply, meter, deadline)
+                    if reply.size > conf().max_reply_characters:
+                        reply.stop_reason = StopReason.LENGTH
+                        break
             if not plan.may_be_empty:
                 _require_content(reply)
         status = "completed"
@@ -144,6 +151,7 @@ async def _take(
             case TextPart(text):
                 meter.saw_text(text, deadline)
                 texts.append(text)
+                reply.size += max(MIN_DELTA_SIZE, len(text))
             case ReasoningPart(text):
                 meter.saw_text(text, deadline)
                 deadline.touch()

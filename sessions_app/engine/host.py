@@ -8,8 +8,6 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from django.db import DatabaseError
-
 from sessions_app.bus import Bus
 from sessions_app.conf import conf
 from sessions_app.domain import ids
@@ -117,7 +115,7 @@ class TurnHost:
                 continue
             try:
                 held = await in_thread(turn_store.renew, self.worker)
-            except DatabaseError:
+            except Exception:
                 logger.exception("The leases could not be renewed.")
                 if time.monotonic() - renewed_at > conf().give_up_s:
                     self._stop_all(mine)
@@ -149,7 +147,7 @@ class TurnHost:
         try:
             for turn_id in await sweep(self._bus, worker):
                 self.begin(turn_id)
-        except DatabaseError:
+        except Exception:
             logger.exception("Abandoned turns could not be looked for.")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -166,13 +166,22 @@ def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
         )
 
 
+@transaction.atomic
 def finish(work: TurnWork, end: TurnEnd) -> Finish:
-    """Commit the one end of a turn, and tell whose time comes now."""
-    is_held = _finish(work, end)
+    """Commit the one end of a turn, and tell whose time comes now.
+
+    Called again with the same end after an error of unknown outcome, it finds what
+    it had committed.
+    """
+    is_held = _finish(work, end) or _is_finished(work, end)
     return Finish(is_held, first_open(work.session_id))
 
 
-@transaction.atomic
+def _is_finished(work: TurnWork, end: TurnEnd) -> bool:
+    turns = Turn.objects.filter(pk=work.turn_id, fence=work.fence, state=end.state)
+    return turns.filter(terminal_n=end.terminal_n, digest=end.digest).exists()
+
+
 def _finish(work: TurnWork, end: TurnEnd) -> bool:
     usage = end.usage
     ended = sql.change(
