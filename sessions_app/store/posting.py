@@ -85,9 +85,9 @@ def post(draft: TurnDraft) -> PostedTurn:
         turn.ordinal,
         draft.session_id,
     )
-    turn.save(force_insert=True)
+    sql.insert(turn)
     if message is not None:
-        message.save(force_insert=True)
+        sql.insert(message)
     if draft.idempotency_key:
         Idempotency.objects.create(
             caller=draft.caller,

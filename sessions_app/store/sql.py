@@ -7,9 +7,12 @@ to run it; every turn needs ten. The SQL is what SQLite and PostgreSQL have in c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection
+from django.db.models import Model
 
 from sessions_app.conf import conf
 
@@ -32,6 +35,26 @@ def change(statement: str, *parameters: Any) -> int:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return int(cursor.rowcount)
+
+
+def insert(row: Model) -> None:
+    """Insert a model's row; its fields are plain text, numbers, flags and times."""
+    statement, names = _insertion(type(row), connection.vendor)
+    values = [getattr(row, name) for name in names]
+    # A driver may store a member of an enumeration by its name.
+    change(statement, *(v.value if isinstance(v, Enum) else v for v in values))
+
+
+@lru_cache(maxsize=16)
+def _insertion(model: type[Model], vendor: str) -> tuple[str, tuple[str, ...]]:
+    """The statement, and the attributes that fill its places."""
+    fields = model._meta.concrete_fields
+    made_now = [f for f in fields if getattr(f, "auto_now_add", False)]
+    given = [f for f in fields if f not in made_now]
+    columns = ", ".join(str(f.column) for f in [*given, *made_now])
+    places = ", ".join(["%s"] * len(given) + [now()] * len(made_now))
+    statement = f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({places})"
+    return statement, tuple(f.attname for f in given)
 
 
 def now() -> str:

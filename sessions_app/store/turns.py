@@ -217,7 +217,7 @@ def _finish(work: TurnWork, end: TurnEnd) -> bool:
 
 
 def _store_reply(work: TurnWork, text: str) -> None:
-    Message.objects.create(
+    reply = Message(
         session_id=work.session_id,
         turn_id=work.turn_id,
         ordinal=work.ordinal,
@@ -225,6 +225,7 @@ def _store_reply(work: TurnWork, text: str) -> None:
         role="assistant",
         content=text,
     )
+    sql.insert(reply)
     if work.is_again:
         # Whatever was answered to this question before, also since it was asked again.
         question = Turn.objects.filter(pk=work.turn_id).values("user_message")[:1]
@@ -278,9 +279,8 @@ def _held(turn_id: str, fence: int) -> Any:
 
 
 def _book(turn_id: str, attempts: Iterable[AttemptRecord]) -> None:
-    rows = [_attempt_row(turn_id, record) for record in attempts]
-    if rows:
-        Attempt.objects.bulk_create(rows)
+    for record in attempts:
+        sql.insert(_attempt_row(turn_id, record))
 
 
 def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
