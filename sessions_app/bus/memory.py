@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from functools import lru_cache
+from itertools import takewhile
 
 from sessions_app.bus.base import Bus, LogGap, SessionGone, StaleFence
 from sessions_app.conf import conf
@@ -32,7 +33,7 @@ class LocalSubscription:
         self._heartbeat_s = heartbeat_s
         self._is_rung = False
         self._quiet_since = 0.0
-        self._waiter: asyncio.Future[bool] | None = None
+        self._waiter: asyncio.Future[None] | None = None
 
     def __enter__(self) -> LocalSubscription:
         self._bell.add(self)
@@ -48,15 +49,17 @@ class LocalSubscription:
         self._quiet_since = time.monotonic()
         self._waiter = asyncio.get_running_loop().create_future()
         try:
-            return await self._waiter
+            await self._waiter
         finally:
             self._waiter = None
-            self._is_rung = False
+        # It may have rung after a heartbeat had woken this reader.
+        is_rung, self._is_rung = self._is_rung, False
+        return is_rung
 
     def ring(self) -> None:
         self._is_rung = True
         if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(True)
+            self._waiter.set_result(None)
 
     def tick(self, now: float) -> None:
         """Wake a reader that heard nothing for the length of a heartbeat."""
@@ -64,7 +67,7 @@ class LocalSubscription:
         if waiter is None or waiter.done():
             return
         if now - self._quiet_since >= self._heartbeat_s:
-            waiter.set_result(False)
+            waiter.set_result(None)
 
 
 class LocalBell:
@@ -211,16 +214,17 @@ class MemoryLog:
 
     def _expire(self) -> None:
         """Forget sessions that are quiet for long; the least used come first."""
-        oldest = time.monotonic() - conf().log_ttl_s
-        quiet = []
-        for session_id, session in self._sessions.items():
-            if session.last_used > oldest:
-                break
+        now = time.monotonic()
+        oldest = now - conf().log_ttl_s
+        quiet = takewhile(lambda s: s[1].last_used <= oldest, self._sessions.items())
+        for session_id, session in list(quiet):
             is_ended = all(turn.is_ended for turn in session.turns.values())
             if is_ended and not self._bell.has_readers(session_id):
-                quiet.append(session_id)
-        for session_id in quiet:
-            del self._sessions[session_id]
+                del self._sessions[session_id]
+            else:
+                # Looked at again once the time is over, not at each new turn.
+                session.last_used = now
+                self._sessions.move_to_end(session_id)
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 
 from sessions_app.bus import Bus, LogGap, StaleFence
@@ -106,6 +109,19 @@ async def test_ring_during_work_is_not_missed(bus: Bus) -> None:
     with bus.bell.subscribe(S, 15) as place:
         await bus.bell.ring(S)
         assert await place.wait() is True
+
+
+# A heartbeat that fell due in the same turn of the loop swallowed the ring, and the
+# reader slept through the end of its turn.
+async def test_ring_beside_a_heartbeat_is_not_missed(bus: Bus) -> None:
+    with bus.bell.subscribe(S, 0) as place:
+        waiting = asyncio.create_task(place.wait())
+        await asyncio.sleep(0)
+        place.tick(time.monotonic())
+        await bus.bell.ring(S)
+        heard = [await waiting]
+        heard += [await asyncio.wait_for(place.wait(), 0.1)] if not heard[0] else []
+    assert True in heard
 
 
 async def test_silence_gives_a_heartbeat(bus: Bus) -> None:
