@@ -16,13 +16,12 @@ from django.contrib.auth import get_user_model
 from sessions_app.conf import read_env
 from sessions_app.domain import ids
 from sessions_app.models import Agent, ApiKey, Provider
-from sessions_app.models.api_key import KEY_PREFIX, hash_key
+from sessions_app.models.api_key import hash_key, new_key
 from widget.models import Embed
 
 RECORD = "first_start.json"
 ADMIN = "admin"
 PASSWORD_LENGTH = 16
-KEY_LENGTH = 43
 EMBED_KEY = "pk_demo"
 DEMO_ROUTE = "demo/demo"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -49,9 +48,7 @@ class FirstStart:
         path = folder / RECORD
         if path.exists():
             return cls(**json.loads(path.read_text()))
-        made = cls(
-            ids.random_text(PASSWORD_LENGTH), KEY_PREFIX + ids.random_text(KEY_LENGTH)
-        )
+        made = cls(ids.random_text(PASSWORD_LENGTH), new_key())
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as file:
             json.dump(asdict(made), file)

@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from sessions_app.domain import ids
 from sessions_app.models import (
     Agent,
     ApiKey,
@@ -24,9 +23,8 @@ from sessions_app.models import (
     Session,
     Turn,
 )
-from sessions_app.models.api_key import KEY_PREFIX
+from sessions_app.models.api_key import new_key
 
-KEY_LENGTH = 43
 TITLE_LENGTH = 60
 
 
@@ -169,7 +167,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         self, request: HttpRequest, obj: ApiKey, form: Any, change: bool
     ) -> None:
         if not change:
-            key = KEY_PREFIX + ids.random_text(KEY_LENGTH)
+            key = new_key()
             obj.set_key(key)
             note = f"The new key is {key}. It is shown this once; copy it now."
             messages.warning(request, note)

@@ -6,7 +6,11 @@ import hashlib
 
 from django.db import models
 
+from sessions_app.domain import ids
+
 KEY_PREFIX = "lk_"
+KEY_LENGTH = 43
+"""Characters of a made key after its prefix: 256 bits."""
 ALL_AGENTS = "*"
 ALL_SESSIONS_SCOPE = "sessions.all"
 
@@ -14,6 +18,11 @@ ALL_SESSIONS_SCOPE = "sessions.all"
 def hash_key(key: str) -> str:
     """How a key is stored; keys are random, so a plain hash is enough."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+def new_key() -> str:
+    """A key that nobody can guess."""
+    return KEY_PREFIX + ids.random_text(KEY_LENGTH)
 
 
 def default_agents() -> list[str]:

@@ -1,0 +1,10 @@
+"""The sections of the server itself, one module each."""
+
+from __future__ import annotations
+
+from sessions_app.provision.sections.agent import AgentSection
+from sessions_app.provision.sections.key import KeySection
+from sessions_app.provision.sections.price import PriceSection
+from sessions_app.provision.sections.provider import ProviderSection
+
+__all__ = ["AgentSection", "KeySection", "PriceSection", "ProviderSection"]

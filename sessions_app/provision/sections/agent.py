@@ -1,0 +1,91 @@
+"""Agents in the file."""
+
+from __future__ import annotations
+
+from sessions_app.domain.route import split_route_entry
+from sessions_app.models import Agent
+from sessions_app.provision import fields as f
+from sessions_app.provision.fields import Field, Refused
+from sessions_app.provision.plan import Entry, Plan
+from sessions_app.provision.report import Outcome
+from sessions_app.provision.section import Section
+from sessions_app.tools.registry import TOOLS
+
+
+def check_route_entry(entry: str) -> None:
+    """``provider/model``."""
+    try:
+        split_route_entry(entry)
+    except ValueError as error:
+        raise Refused(f"must be of the form provider/model, not {entry!r}.") from error
+
+
+class AgentSection(Section[Agent]):
+    """What answers sessions."""
+
+    model = Agent
+    about = "What answers a session: a prompt, a route of models, and tools."
+    identity = ("slug",)
+    unsupported = ("stream_last_round", "retention_days")
+    fields = (
+        Field("slug", f.TEXT, "What clients call it.", True, f.slug_up_to(100)),
+        Field(
+            "default",
+            f.FLAG,
+            "Whether it answers where no agent is named; takes this from any other.",
+            column="is_default",
+        ),
+        Field("system_prompt", f.TEXT, "What the model is told first."),
+        Field(
+            "route",
+            f.TEXTS,
+            "Candidates as `provider/model`, tried in order.",
+            True,
+            check_route_entry,
+        ),
+        Field(
+            "tools",
+            f.TEXTS,
+            f"Tools that it may use: {', '.join(sorted(TOOLS))}.",
+            check=f.one_of(TOOLS),
+        ),
+        Field(
+            "canned_reply",
+            f.TEXT,
+            "Sent when every provider failed before the first word.",
+        ),
+        Field(
+            "max_output_tokens",
+            f.INTEGER,
+            "Limit of one reply.",
+            check=f.within(1, f.LARGEST_INTEGER),
+        ),
+        Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
+    )
+
+    def check(self, entry: Entry, plan: Plan) -> None:
+        if not entry.values["route"]:
+            raise entry.fault("[[agent]] route must not be empty.", "route")
+        for index, step in enumerate(entry.values["route"]):
+            provider, _ = split_route_entry(step)
+            plan.require("provider", provider, entry, "route", index)
+
+    def check_all(self, entries: list[Entry], plan: Plan) -> None:
+        super().check_all(entries, plan)
+        defaults = [entry for entry in entries if entry.values.get("default")]
+        if len(defaults) > 1:
+            raise defaults[1].fault(
+                f"The {defaults[0].label} is the default already; there is only one.",
+                "default",
+            )
+
+    def prepare(self, entries: list[Entry], plan: Plan) -> None:
+        """Take the default from the others first: at no time may there be two."""
+        for entry in entries:
+            if not entry.values.get("default"):
+                continue
+            others = self.rows().filter(is_default=True).exclude(slug=entry.names[0])
+            for agent in others:
+                agent.is_default = False
+                agent.save(update_fields=["is_default"])
+                plan.report.note(f"agent {agent.slug}", Outcome.CHANGED, ["default"])
