@@ -85,11 +85,18 @@ TEMPLATES = [
 
 DATABASES = {"default": database(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+FOR_EVER_S = 10 * 365 * 86_400
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels.layers.InMemoryChannelLayer",
-        # Wake-ups only: a lost one costs a sweep, not a token.
-        "CONFIG": {"capacity": 10_000},
+        # Wake-ups only: a lost one costs a sweep, not a token. They do not expire: an
+        # old one does no harm, but the layer strikes its reader from all groups, and a
+        # member of a day's standing too, and then no cancel is heard.
+        "CONFIG": {
+            "capacity": 10_000,
+            "expiry": FOR_EVER_S,
+            "group_expiry": FOR_EVER_S,
+        },
     }
 }
 

@@ -34,6 +34,9 @@ class Conf:
     turn_timeout_s: float = _setting(300.0, "Limit of a whole turn.")
     log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
     log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")
+    log_total_bytes: int = _setting(
+        268_435_456, "Events kept of ended turns in the memory of the process."
+    )
     max_body_bytes: int = _setting(1_048_576, "Largest request body.")
     max_reply_characters: int = _setting(
         500_000, "A longer reply is cut there; each delta counts as four at least."

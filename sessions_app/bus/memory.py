@@ -20,6 +20,10 @@ from sessions_app.wire.payload import Entry
 
 READ_LIMIT = 512
 TICK_S = 1.0
+ENTRY_OVERHEAD = 300
+"""Bytes of an entry's objects; its JSON is held twice, once within the SSE frame."""
+TRIM_TO = 0.9
+"""Of the limit over all sessions, so that it is not at every end that some go."""
 
 
 class LocalSubscription:
@@ -122,7 +126,7 @@ class _TurnEvents:
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
-        self.size += len(entry.body)
+        self.size += 2 * len(entry.body) + ENTRY_OVERHEAD
         self.is_ended = entry.kind == StatusIdle.kind
 
     def after(self, n: int, limit: int) -> list[Entry]:
@@ -140,13 +144,21 @@ class _SessionEvents:
         self.fence = (0, 0)
         self.last_used = 0.0
 
-    def trim(self, limit: int) -> None:
-        """Drop whole ended turns, oldest first, never the last one."""
-        size = sum(turn.size for turn in self.turns.values())
-        while size > limit and len(self.turns) > 1:
-            ordinal, turn = self.turns.popitem(last=False)
+    @property
+    def size(self) -> int:
+        return sum(turn.size for turn in self.turns.values())
+
+    def trim(self, limit: int, keep: int = 1) -> int:
+        """Drop whole ended turns, oldest first, but ``keep``; the bytes let go."""
+        before = size = self.size
+        while size > limit and len(self.turns) > keep:
+            ordinal, turn = next(iter(self.turns.items()))
+            if not turn.is_ended:
+                break
+            del self.turns[ordinal]
             self.trimmed_to = ordinal
             size -= turn.size
+        return before - size
 
 
 class MemoryLog:
@@ -155,6 +167,7 @@ class MemoryLog:
     def __init__(self, bell: LocalBell) -> None:
         self._bell = bell
         self._sessions: OrderedDict[str, _SessionEvents] = OrderedDict()
+        self._size = 0
         self._dropped: OrderedDict[str, None] = OrderedDict()
 
     async def append(self, session_id: str, fence: int, entries: list[Entry]) -> None:
@@ -171,13 +184,17 @@ class MemoryLog:
         if turn is None:
             turn = session.turns[ordinal] = _TurnEvents()
             self._expire()
+        size_before = turn.size
         for entry in entries:
             if entry.cursor.n > turn.last_n:
                 turn.add(entry)
+        self._size += turn.size - size_before
         session.last_used = time.monotonic()
         self._sessions.move_to_end(session_id)
         if turn.is_ended:
-            session.trim(conf().log_bytes)
+            self._size -= session.trim(conf().log_bytes)
+            if self._size > conf().log_total_bytes:
+                self._trim_all()
 
     async def read(
         self, session_id: str, after: Cursor, caught_up_to: int
@@ -207,7 +224,8 @@ class MemoryLog:
         return session.trimmed_to if session else None
 
     async def drop(self, session_id: str) -> None:
-        self._sessions.pop(session_id, None)
+        session = self._sessions.pop(session_id, None)
+        self._size -= session.size if session else 0
         self._dropped[session_id] = None
         while len(self._dropped) > 1000:
             self._dropped.popitem(last=False)
@@ -221,10 +239,20 @@ class MemoryLog:
             is_ended = all(turn.is_ended for turn in session.turns.values())
             if is_ended and not self._bell.has_readers(session_id):
                 del self._sessions[session_id]
+                self._size -= session.size
             else:
                 # Looked at again once the time is over, not at each new turn.
                 session.last_used = now
                 self._sessions.move_to_end(session_id)
+
+    def _trim_all(self) -> None:
+        """Drop ended turns, those of the least used sessions first."""
+        for session_id, session in list(self._sessions.items()):
+            if self._size <= conf().log_total_bytes * TRIM_TO:
+                return
+            self._size -= session.trim(0, keep=0)
+            if not session.turns and not self._bell.has_readers(session_id):
+                del self._sessions[session_id]
 
 
 @lru_cache(maxsize=1)

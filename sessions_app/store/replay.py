@@ -11,6 +11,7 @@ from sessions_app.domain.states import ACTIVE_STATES, TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.models import Turn
 
+BATCH = 100
 END_OF_TURN = 2**62
 UNLOGGED_N = 2
 """A turn that has not reached the log may have shown its two opening events
@@ -43,23 +44,24 @@ def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
 
 def ended_turns(
     session_id: str, after: Cursor, up_to: int | None
-) -> tuple[list[tuple[Cursor, TerminalEvent]], int]:
-    """The ends after a cursor, in order, and the ordinal of the last ended turn.
+) -> tuple[list[tuple[Cursor, TerminalEvent]], int, bool]:
+    """The ends after a cursor, in order, at most BATCH at a time.
 
+    Also the ordinal up to which these tell everything, and whether there are more.
     ``up_to`` is the last ordinal of interest; None means all.
     """
     turns = Turn.objects.filter(session=session_id, ordinal__gte=after.turn)
     turns = turns.exclude(terminal_n=None).order_by("ordinal")
     if up_to is not None:
         turns = turns.filter(ordinal__lte=up_to)
-    ends = [
-        (Cursor(turn.ordinal, turn.terminal_n or 0), turn)
-        for turn in turns.prefetch_related("messages")
-    ]
-    last_ended = ends[-1][0].turn if ends else after.turn - 1
-    if up_to is not None:
-        last_ended = max(last_ended, up_to)
-    return [(end, terminal_of(turn)) for end, turn in ends if end > after], last_ended
+    found = list(turns.prefetch_related("messages")[:BATCH])
+    is_more = len(found) == BATCH
+    told_to = found[-1].ordinal if found else after.turn - 1
+    if up_to is not None and not is_more:
+        told_to = max(told_to, up_to)
+    ends = [(Cursor(turn.ordinal, turn.terminal_n or 0), turn) for turn in found]
+    new = [(end, terminal_of(turn)) for end, turn in ends if end > after]
+    return new, told_to, is_more
 
 
 def end_of(turn: Turn) -> TurnEnd:

@@ -23,6 +23,12 @@ def bus(request: pytest.FixtureRequest) -> Bus:
     return memory_bus()
 
 
+@pytest.fixture
+def memory() -> Bus:
+    memory_bus.cache_clear()
+    return memory_bus()
+
+
 def delta(turn: int, n: int, text: str = "x") -> Entry:
     return Entry.of(Cursor(turn, n), MessageDelta(S, f"tur_{turn}", n, text))
 
@@ -71,7 +77,7 @@ async def test_end_by_the_sweeper_follows_any_cursor_of_its_turn(bus: Bus) -> No
 
 
 async def test_trimmed_turns_are_told_as_a_gap(bus: Bus, settings: object) -> None:
-    settings.LANTERN = {"log_bytes": 300}  # type: ignore[attr-defined]
+    settings.LANTERN = {"log_bytes": 1300}  # type: ignore[attr-defined]
     for turn in (1, 2, 3):
         await bus.log.append(S, 1, [delta(turn, 1, "x" * 200), idle(turn, 2)])
     with pytest.raises(LogGap) as gap:
@@ -84,6 +90,28 @@ async def test_running_turn_is_never_trimmed(bus: Bus, settings: object) -> None
     settings.LANTERN = {"log_bytes": 300}  # type: ignore[attr-defined]
     await bus.log.append(S, 1, [delta(1, n, "x" * 200) for n in range(1, 9)])
     assert len(await places(bus, START)) == 8
+
+
+async def test_ended_turns_of_all_sessions_have_one_limit(
+    memory: Bus, settings: object
+) -> None:
+    settings.LANTERN = {"log_total_bytes": 5_000}  # type: ignore[attr-defined]
+    await memory.log.append("sess_running", 1, [delta(1, 1)])
+    for number in range(20):
+        await memory.log.append(f"sess_{number}", 1, [delta(1, 1), idle(1, 2)])
+    kept = [await memory.log.head_n(f"sess_{number}", 1) for number in range(20)]
+    assert sorted(kept) == kept
+    assert 2 < kept.count(2) < 15
+    assert await memory.log.head_n("sess_running", 1) == 1
+
+
+async def test_reader_of_a_turn_that_made_way_hears_of_a_gap(
+    memory: Bus, settings: object
+) -> None:
+    settings.LANTERN = {"log_total_bytes": 1}  # type: ignore[attr-defined]
+    with memory.bell.subscribe(S, 15), pytest.raises(LogGap):
+        await memory.log.append(S, 1, [delta(1, 1), idle(1, 2)])
+        await places(memory, Cursor(1, 1))
 
 
 async def test_quiet_session_expires_but_not_under_a_reader(

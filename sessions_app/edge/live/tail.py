@@ -30,17 +30,21 @@ async def tail(
     with bus.bell.subscribe(session_id, conf().heartbeat_s) as place:
         yield []
         cursor = after
-        entries, caught_up_to = await _beginning(bus, session_id, after, is_new)
+        entries, caught_up_to, is_more = await _beginning(
+            bus, session_id, after, is_new
+        )
         while True:
             if entries:
                 cursor = entries[-1].cursor
                 yield entries
+            if is_more:
+                told = Cursor(caught_up_to, END_OF_TURN)
+                entries, caught_up_to, is_more = await _ends(bus, session_id, told)
+                continue
             try:
                 entries = await bus.log.read(session_id, cursor, caught_up_to)
-            except LogGap as gap:
-                entries, caught_up_to = await _from_database(
-                    session_id, cursor, gap.trimmed_to
-                )
+            except LogGap:
+                entries, caught_up_to, is_more = await _ends(bus, session_id, cursor)
                 continue
             except SessionGone:
                 return
@@ -53,20 +57,31 @@ async def tail(
 
 async def _beginning(
     bus: Bus, session_id: str, after: Cursor, is_new: bool
-) -> tuple[list[Entry], int]:
-    """What the database tells a new reader, and the ordinal up to which that goes."""
+) -> tuple[list[Entry], int, bool]:
+    """What the database tells a new reader, as ``_ends`` does."""
     if after.n == END_OF_TURN:
-        return [], after.turn
+        return [], after.turn, False
     trimmed_to = await bus.log.trimmed_to(session_id)
     if is_new or (trimmed_to is not None and trimmed_to < after.turn):
-        return [], after.turn - 1
-    entries, caught_up_to = await _from_database(session_id, after, trimmed_to)
+        return [], after.turn - 1, False
+    return await _ends(bus, session_id, after)
+
+
+async def _ends(
+    bus: Bus, session_id: str, after: Cursor
+) -> tuple[list[Entry], int, bool]:
+    """The next ends of turns that the log does not hold.
+
+    Also the ordinal up to which the reader is told then, and whether there are more.
+    """
+    trimmed_to = await bus.log.trimmed_to(session_id)
+    entries, told_to, is_more = await _from_database(session_id, after, trimmed_to)
     logged_after = await bus.log.trimmed_to(session_id)
-    if trimmed_to is None and logged_after is not None:
-        # The log began meanwhile: the turns that it holds are told from there.
+    if logged_after is not None and logged_after <= told_to:
+        # The log may have begun meanwhile: what it holds is told from there.
         entries = [entry for entry in entries if entry.cursor.turn <= logged_after]
-        caught_up_to = min(caught_up_to, logged_after)
-    return entries, caught_up_to
+        told_to, is_more = logged_after, False
+    return entries, told_to, is_more
 
 
 def _whole_turns(entry: Entry) -> int:
@@ -77,7 +92,8 @@ def _whole_turns(entry: Entry) -> int:
 
 async def _from_database(
     session_id: str, after: Cursor, up_to: int | None
-) -> tuple[list[Entry], int]:
-    """The ends of turns that the log does not hold, and the ordinal they reach to."""
-    ends, last_ended = await in_thread(replay.ended_turns, session_id, after, up_to)
-    return [Entry.of(cursor, event) for cursor, event in ends], last_ended
+) -> tuple[list[Entry], int, bool]:
+    ends, told_to, is_more = await in_thread(
+        replay.ended_turns, session_id, after, up_to
+    )
+    return [Entry.of(cursor, event) for cursor, event in ends], told_to, is_more

@@ -4,6 +4,8 @@ import pytest
 
 from sessions_app.bus import get_bus
 from sessions_app.edge.live import tail
+from sessions_app.models import Session, Turn
+from sessions_app.store import replay
 from tests.fakes.edge import Live
 from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import says
@@ -97,6 +99,26 @@ async def test_reader_of_an_expired_end_is_told_nothing_twice(live: Live) -> Non
     async with live.client.stream(f"{live.path}/events?after=1-5") as stream:
         await live.post()
         assert (await stream.events(count=1))[0].id == "2-1"
+
+
+# A reader of a long past is told of it piece by piece, not out of one query.
+async def test_long_past_is_told_in_order(live: Live, in_database) -> None:
+    past = 2 * replay.BATCH + 5
+    await in_database(_ended_turns, live.people.session, past)
+    async with live.client.stream(f"{live.path}/events?after=0-0") as stream:
+        told = await stream.events(count=past)
+        await live.post()
+        following = await stream.events(count=1)
+    assert [event.id for event in told] == [f"{n}-3" for n in range(1, past + 1)]
+    assert following[0].id == f"{past + 1}-1"
+
+
+def _ended_turns(session: Session, count: int) -> None:
+    Turn.objects.bulk_create(
+        Turn(session=session, ordinal=n, state="completed", terminal_n=3)
+        for n in range(1, count + 1)
+    )
+    Session.objects.filter(pk=session.pk).update(last_ordinal=count)
 
 
 # C38: streams hold no database connection, so more of them than threads may be open.
