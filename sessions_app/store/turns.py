@@ -166,14 +166,15 @@ def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
         )
 
 
-@transaction.atomic
 def finish(work: TurnWork, end: TurnEnd) -> Finish:
     """Commit the one end of a turn, and tell whose time comes now.
 
     Called again with the same end after an error of unknown outcome, it finds what
     it had committed.
     """
-    is_held = _finish(work, end) or _is_finished(work, end)
+    with transaction.atomic():
+        is_held = _finish(work, end) or _is_finished(work, end)
+    # Looked for after the commit: a turn that is accepted later finds the way free.
     return Finish(is_held, first_open(work.session_id))
 
 
