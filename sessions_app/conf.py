@@ -45,6 +45,9 @@ class Conf:
     idempotency_ttl_s: float = _setting(86_400.0, "How long an Idempotency-Key counts.")
     tool_timeout_s: float = _setting(60.0, "Limit of one tool call.")
     max_tool_result_bytes: int = _setting(65_536, "Longer tool results are cut.")
+    tool_wait_s: float = _setting(
+        600.0, "How long a turn waits for results or a yes of somebody."
+    )
     database_threads: int = _setting(2, "Threads that the engine's queries run on.")
     visitor_messages_per_minute: int = _setting(20, "Messages of one visitor.")
     address_messages_per_minute: int = _setting(60, "Messages of one address.")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
@@ -16,8 +17,10 @@ import msgspec
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadRequest, NotAllowed
+from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
+from sessions_app.domain.text import storable
 from sessions_app.engine.consumer import (
     let_readers_go,
     tell_cancel,
@@ -25,9 +28,19 @@ from sessions_app.engine.consumer import (
     wake_cancel,
     wake_turn,
 )
+from sessions_app.engine.toolbox import cut
 from sessions_app.models import Message, Session, Turn
-from sessions_app.store import catalog, messages, posting, replay, sessions, turns
+from sessions_app.store import (
+    catalog,
+    messages,
+    posting,
+    progress,
+    replay,
+    sessions,
+    turns,
+)
 from sessions_app.store.posting import PostedTurn, TurnDraft
+from sessions_app.store.progress import ToolResult
 from sessions_app.store.sessions import SessionFilter
 
 DELETE_PATIENCE_S = 5.0
@@ -53,12 +66,15 @@ class NewMessage:
     content: str | None
     on_busy: OnBusy = OnBusy.QUEUE
     allow_failover: bool = True
+    client_tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = AUTO
     idempotency_key: str = ""
 
     def digest(self) -> str:
         """What tells two bodies under one Idempotency-Key apart."""
         body = (self.content, self.on_busy, self.allow_failover)
-        return hashlib.sha256(msgspec.json.encode(body)).hexdigest()
+        tools = (self.client_tools, self.tool_choice)
+        return hashlib.sha256(msgspec.json.encode((*body, *tools))).hexdigest()
 
 
 def create_session(
@@ -113,7 +129,7 @@ def close_session(caller: Caller, session_id: str) -> None:
     """Cancel what is open and take no more messages; the transcript stays."""
     sessions.require(caller.scope, session_id)
     for turn_id in sessions.close(session_id):
-        wake_cancel(turn_id)
+        _wake_to_end(turn_id)
 
 
 def delete_session(caller: Caller, session_id: str) -> None:
@@ -148,6 +164,17 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
             content=content,
             on_busy=message.on_busy,
             allow_failover=message.allow_failover,
+            client_tools=[
+                {
+                    "name": each.name,
+                    "description": each.description,
+                    "inputSchema": each.input_schema,
+                }
+                for each in message.client_tools
+            ],
+            tool_choice={}
+            if message.tool_choice == AUTO
+            else asdict(message.tool_choice),
             idempotency_key=message.idempotency_key,
             body_digest=message.digest(),
         )
@@ -158,6 +185,7 @@ async def wake(posted: PostedTurn) -> None:
     """Have an accepted turn run now; for callers on the event loop."""
     if posted.interrupted:
         await tell_cancel(posted.interrupted)
+        await tell_turn(posted.interrupted)  # it may have waited for somebody
     if not posted.is_replay:
         await tell_turn(posted.turn_id)
 
@@ -166,7 +194,7 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
     """Accept a message and have it run; for synchronous callers."""
     posted = accept_message(caller, session_id, message)
     if posted.interrupted:
-        wake_cancel(posted.interrupted)
+        _wake_to_end(posted.interrupted)
     if not posted.is_replay:
         wake_turn(posted.turn_id)
     return posted
@@ -190,7 +218,34 @@ def cancel_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
     """Ask a turn to end; harmless if it has ended."""
     sessions.require(caller.scope, session_id)
     if turns.request_cancel(session_id, turn_id):
-        wake_cancel(turn_id)
+        _wake_to_end(turn_id)
+    return turns.detail(session_id, turn_id)
+
+
+def _wake_to_end(turn_id: str) -> None:
+    """Whoever runs the turn is told; one that waited for somebody is run again."""
+    wake_cancel(turn_id)
+    wake_turn(turn_id)
+
+
+def send_tool_results(
+    caller: Caller, session_id: str, turn_id: str, results: Sequence[ToolResult]
+) -> Turn:
+    """Give a waiting turn the results of all calls that the client was asked to run."""
+    turn = get_turn(caller, session_id, turn_id)
+    fit = [replace(each, content=cut(storable(each.content))) for each in results]
+    if progress.take_results(turn, fit):
+        wake_turn(turn_id)
+    return turns.detail(session_id, turn_id)
+
+
+def approve_calls(
+    caller: Caller, session_id: str, turn_id: str, approvals: Mapping[str, bool]
+) -> Turn:
+    """Allow or decline calls that a turn waits with."""
+    turn = get_turn(caller, session_id, turn_id)
+    if progress.take_approvals(turn, approvals):
+        wake_turn(turn_id)
     return turns.detail(session_id, turn_id)
 
 

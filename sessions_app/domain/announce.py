@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sessions_app.domain.events import (
@@ -11,9 +12,33 @@ from sessions_app.domain.events import (
     SessionEvent,
     StatusIdle,
     TerminalEvent,
+    ToolApprovalRequested,
+    ToolCallRequested,
+    TurnAwaitingTools,
     TurnFailed,
 )
-from sessions_app.domain.outcome import TurnEnd
+from sessions_app.domain.outcome import CallStatus, ToolCallRecord, TurnEnd
+
+
+def requests_of(
+    session_id: str, turn_id: str, calls: Iterable[ToolCallRecord], wait_s: float
+) -> list[SessionEvent]:
+    """What a turn says when it begins to wait for these calls."""
+    events: list[SessionEvent] = []
+    for call in calls:
+        is_client = call.status == CallStatus.REQUESTED
+        kind = ToolCallRequested if is_client else ToolApprovalRequested
+        events.append(
+            kind(
+                session_id,
+                turn_id,
+                call.round_no,
+                call.call_id,
+                call.name,
+                call.arguments,
+            )
+        )
+    return [*events, TurnAwaitingTools(session_id, turn_id, round(wait_s))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ LanternError                code, http_status, message (safe to show anybody)
 │   └── StreamTruncated     the stream ended without its end
 └── TurnError               the turn failed for a reason of Lantern's own
     ├── WorkerLost          the process that ran the turn is gone
+    ├── ToolDeadline        nobody sent the results that the turn waited for
     ├── WorkerShutdown      the process is being stopped
     └── StorageFailed       the end could not be stored
 """
@@ -219,6 +220,12 @@ class WorkerLost(TurnError):
     code = "worker_lost"
     http_status = 503
     default_message = "The server was interrupted while it answered."
+
+
+class ToolDeadline(TurnError):
+    code = "tool_deadline"
+    http_status = 504
+    default_message = "Nobody sent the results that this answer waited for."
 
 
 class WorkerShutdown(TurnError):

@@ -89,6 +89,42 @@ class ToolCallFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCallRequested:
+    """The client is to run one of its tools and to send the result."""
+
+    kind: ClassVar[str] = "tool_call_requested"
+    session_id: str
+    turn_id: str
+    round: int
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolApprovalRequested:
+    """The server runs this call once somebody has allowed it."""
+
+    kind: ClassVar[str] = "tool_approval_requested"
+    session_id: str
+    turn_id: str
+    round: int
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAwaitingTools:
+    """The turn waits, at most ``wait_s`` seconds, for what was asked before this."""
+
+    kind: ClassVar[str] = "turn_awaiting_tools"
+    session_id: str
+    turn_id: str
+    wait_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class MessageCompleted:
     """The reply is whole and stored; ``digest`` is the SHA-256 of its UTF-8, in hex."""
 
@@ -151,6 +187,9 @@ SessionEvent = (
     | ToolCallStarted
     | ToolCallCompleted
     | ToolCallFailed
+    | ToolCallRequested
+    | ToolApprovalRequested
+    | TurnAwaitingTools
     | TerminalEvent
     | AgentMessage
     | StatusIdle

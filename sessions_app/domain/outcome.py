@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
 
 from sessions_app.domain.states import TurnState
-from sessions_app.domain.usage import Usage
+from sessions_app.domain.usage import Usage, add_usage
+
+
+class CallStatus(StrEnum):
+    """Where a tool call is; a started one is never run again."""
+
+    STARTED = "started"
+    REQUESTED = "requested"  # the client is to run it
+    UNAPPROVED = "unapproved"  # somebody is to allow it
+    APPROVED = "approved"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+PENDING = (CallStatus.REQUESTED, CallStatus.UNAPPROVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +45,50 @@ class AttemptRecord:
     diagnosis: str = ""
 
 
+def total_usage(attempts: Iterable[AttemptRecord]) -> Usage:
+    """The sum over all attempts that used anything."""
+    return add_usage(
+        attempt.usage
+        for attempt in attempts
+        if attempt.status != "failed" or attempt.usage.tokens_in
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCallRecord:
-    """A tool call as it is stored; ``status`` is started, completed or failed."""
+    """A tool call as it is stored, in one of the statuses below.
+
+    ``is_awaited`` says that somebody else had to run it or to allow it.
+    """
 
     call_id: str
     round_no: int
     position: int
     name: str
-    arguments: dict[str, object]
-    status: str = "started"
+    arguments: dict[str, Any]
+    status: str = CallStatus.STARTED
     result: str = ""
     error: str = ""
     duration_ms: int = 0
+    is_awaited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What earlier claims of a turn came to, before it waited for somebody.
+
+    ``next_n`` is where its next event stands; ``round_texts`` is what the model said
+    beside the calls of each round; ``shown`` are the deltas that went out.
+    """
+
+    next_n: int = 1
+    round_texts: tuple[str, ...] = ()
+    calls: tuple[ToolCallRecord, ...] = ()
+    attempts: tuple[AttemptRecord, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+NOT_BEGUN = Progress()
 
 
 @dataclass(frozen=True, slots=True)

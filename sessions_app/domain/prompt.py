@@ -38,6 +38,17 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether the model may, must or must not call tools, or must call one by name."""
+
+    mode: Literal["auto", "none", "required", "tool"] = "auto"
+    name: str = ""
+
+
+AUTO = ToolChoice()
+
+
+@dataclass(frozen=True, slots=True)
 class CompletionRequest:
     """One call of one model.
 
@@ -51,5 +62,6 @@ class CompletionRequest:
     idempotency_key: str
     is_streaming: bool = True
     tools: Sequence[ToolSpec] = ()
+    tool_choice: ToolChoice = AUTO
     max_output_tokens: int | None = None
     temperature: float | None = None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from sessions_app.domain.prompt import PromptMessage
+from sessions_app.domain.outcome import NOT_BEGUN, Progress
+from sessions_app.domain.prompt import AUTO, PromptMessage, ToolChoice, ToolSpec
+from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule
 
 
@@ -35,7 +38,9 @@ class Candidate:
 class TurnWork:
     """What one claim of a turn is to do; ``fence`` is the claim's number.
 
-    ``is_again`` says that its question was answered before, or is to be.
+    ``tools`` are names: of ``stored_tools``, or of tools that are built in.
+    ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
+    its question was answered before, or is to be.
     """
 
     turn_id: str
@@ -46,6 +51,11 @@ class TurnWork:
     candidates: tuple[Candidate, ...]
     prompt: tuple[PromptMessage, ...]
     tools: tuple[str, ...] = ()
+    stored_tools: Mapping[str, ToolConfig] = field(default_factory=dict)
+    client_tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = AUTO
+    is_streaming_rounds: bool = False
+    progress: Progress = NOT_BEGUN
     canned_reply: str = ""
     max_output_tokens: int | None = None
     temperature: float | None = None

@@ -16,10 +16,11 @@ from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.body import idempotency_key
 from sessions_app.edge.rest.shapes import NewMessageBody, TurnOptionsBody
+from sessions_app.edge.tool_fields import client_tools_of, tool_choice_of
 from sessions_app.service import NewMessage
 
 WINDOW_S = 60
-NOT_YET = ("attachments", "clientTools", "toolChoice")
+NOT_YET = ("attachments",)
 SERVER_ONLY = {"agent": "agent", "system_prompt": "systemPrompt", "user": "user"}
 
 
@@ -30,7 +31,8 @@ def message_of(
     for name in NOT_YET:
         if body.get(name):
             raise BadRequest(f"{name} is not supported by this server.", param=name)
-    known = {name: value for name, value in body.items() if name not in NOT_YET}
+    apart = (*NOT_YET, "clientTools", "toolChoice")
+    known = {name: value for name, value in body.items() if name not in apart}
     form = (NewMessageBody if has_content else TurnOptionsBody)(data=known)
     form.is_valid(raise_exception=True)
     fields = form.validated_data
@@ -38,6 +40,8 @@ def message_of(
         content=fields.get("content"),
         on_busy=OnBusy(fields.get("onBusy", OnBusy.QUEUE)),
         allow_failover=fields.get("failover", "on") == "on",
+        client_tools=client_tools_of(body.get("clientTools"), "clientTools"),
+        tool_choice=tool_choice_of(body.get("toolChoice"), "toolChoice"),
         idempotency_key=idempotency_key(key_header),
     )
 

@@ -19,8 +19,10 @@ from channels.layers import get_channel_layer
 from sessions_app.bus import get_bus
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
+from sessions_app.outbound.client import close_sessions
 from sessions_app.providers.http import close_client
 from sessions_app.providers.registry import adapter_for
+from sessions_app.tools.mcp_tool import close_servers
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +90,8 @@ class EngineTask:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await close_client()
+        await close_servers()
+        await close_sessions()
         self._task = self._host = EngineTask.loop = None
 
     async def _run(self, host: TurnHost) -> None:

@@ -21,7 +21,13 @@ from sessions_app.domain.parts import (
     UsagePart,
 )
 from sessions_app.domain.policy import may_fail_over
-from sessions_app.domain.prompt import CompletionRequest, PromptMessage, ToolSpec
+from sessions_app.domain.prompt import (
+    AUTO,
+    CompletionRequest,
+    PromptMessage,
+    ToolChoice,
+    ToolSpec,
+)
 from sessions_app.domain.route import Candidate
 from sessions_app.engine.deadline import Deadline
 from sessions_app.engine.meter import AttemptMeter, Book
@@ -40,16 +46,19 @@ class RoundPlan:
     """What one round asks, whoever answers it.
 
     ``show`` None keeps the text back and asks for the whole answer at once;
-    ``may_be_empty`` accepts an end without a word.
+    ``may_be_empty`` accepts an end without a word. ``deltas_before`` went out in the
+    turn's earlier rounds: after them nothing may fail over.
     """
 
     turn_id: str
     round_no: int
     messages: Sequence[PromptMessage]
     tools: Sequence[ToolSpec] = ()
+    tool_choice: ToolChoice = AUTO
     max_output_tokens: int | None = None
     temperature: float | None = None
     show: ShowText | None = None
+    deltas_before: int = 0
     may_be_empty: bool = False
 
     def request(self, candidate: Candidate) -> CompletionRequest:
@@ -62,6 +71,7 @@ class RoundPlan:
             idempotency_key=hashlib.sha256(step.encode()).hexdigest()[:40],
             is_streaming=self.show is not None,
             tools=self.tools,
+            tool_choice=self.tool_choice,
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
         )
@@ -97,7 +107,7 @@ async def run_with_failover(
         except ProviderError as error:
             last_error = error
             _report(candidate, error)
-            if not may_fail_over(error, reply.deltas_sent):
+            if not may_fail_over(error, plan.deltas_before + reply.deltas_sent):
                 raise
         else:
             return reply

@@ -12,8 +12,9 @@ from sessions_app.bus import Bus
 from sessions_app.conf import conf
 from sessions_app.domain import ids
 from sessions_app.engine.failover import FindAdapter
-from sessions_app.engine.sweeper import sweep
+from sessions_app.engine.sweeper import sweep, tell_waiting
 from sessions_app.engine.turn import StopCause, TurnRun
+from sessions_app.store import claim as claims
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
 
@@ -44,6 +45,7 @@ class TurnHost:
         try:
             if self._is_alone:
                 await self._sweep(self.worker)
+                await tell_waiting(self._bus)
         finally:
             self.opened.set()
         self._spawn(self._renew_leases())
@@ -92,7 +94,7 @@ class TurnHost:
         """The turn's run, if it is to be had; a cancel may come while it is asked."""
         self._claims += 1
         try:
-            work = await in_thread(turn_store.claim, turn_id, self.worker)
+            work = await in_thread(claims.claim, turn_id, self.worker)
             if work is None:
                 return None
             run = self._runs[turn_id] = TurnRun(work, self._bus, self._find_adapter)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sessions_app.domain.errors import ProviderError
-from sessions_app.domain.outcome import AttemptRecord
+from sessions_app.domain.outcome import AttemptRecord, total_usage
 from sessions_app.domain.parts import UsagePart
 from sessions_app.domain.prompt import CompletionRequest, PromptMessage
 from sessions_app.domain.route import Candidate
-from sessions_app.domain.usage import Usage, add_usage, merge_usage, settle
+from sessions_app.domain.usage import Usage, merge_usage, settle
 from sessions_app.engine.deadline import Deadline
 
 
@@ -72,9 +74,9 @@ class AttemptMeter:
 class Book:
     """The attempts of a turn: all of them, and those not stored yet."""
 
-    def __init__(self) -> None:
-        self._records: list[AttemptRecord] = []
-        self._stored = 0
+    def __init__(self, stored: Sequence[AttemptRecord] = ()) -> None:
+        self._records = list(stored)
+        self._stored = len(stored)
 
     @property
     def next_number(self) -> int:
@@ -93,11 +95,7 @@ class Book:
 
     def total(self) -> Usage:
         """The sum over all attempts that used anything."""
-        return add_usage(
-            record.usage
-            for record in self._records
-            if record.status != "failed" or record.usage.tokens_in
-        )
+        return total_usage(self._records)
 
 
 def _characters(message: PromptMessage) -> int:

@@ -22,8 +22,8 @@ class Publisher:
         self._ordinal = work.ordinal
         self._fence = work.fence
         self._deltas = DeltaEncoder(work.session_id, work.turn_id)
-        self._next_n = 1
-        self._seq = 0
+        self._next_n = work.progress.next_n
+        self._seq = len(work.progress.shown)
 
     @property
     def next_n(self) -> int:

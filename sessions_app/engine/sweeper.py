@@ -6,10 +6,11 @@ import logging
 
 from sessions_app.bus import Bus
 from sessions_app.conf import conf
-from sessions_app.domain.announce import Announcement
+from sessions_app.domain.announce import Announcement, requests_of
 from sessions_app.domain.cursor import Cursor
 from sessions_app.store import abandoned
 from sessions_app.store.db import in_thread
+from sessions_app.store.progress import waiting_turns
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,20 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
     waiting = await in_thread(abandoned.waiting, min_age_s)
     await in_thread(abandoned.forget_old_keys)
     return [*requeued, *waiting]
+
+
+async def tell_waiting(bus: Bus) -> None:
+    """Say again what waiting turns asked for: the log of a new process is empty."""
+    for turn in await in_thread(waiting_turns):
+        events = requests_of(
+            turn.session_id, turn.turn_id, turn.calls, conf().tool_wait_s
+        )
+        first_n = turn.next_n - len(events)
+        entries = [
+            Entry.of(Cursor(turn.ordinal, n), event)
+            for n, event in enumerate(events, first_n)
+        ]
+        await bus.log.append(turn.session_id, turn.fence, entries)
 
 
 async def _announce(bus: Bus, ordinal: int, announcement: Announcement) -> None:

@@ -28,10 +28,17 @@ from sessions_app.domain.text import digest_of
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.meter import Book
 from sessions_app.engine.publisher import Publisher
-from sessions_app.engine.rounds import ClaimLost, Reply, Rounds
+from sessions_app.engine.rounds import (
+    ClaimLost,
+    Reply,
+    Rounds,
+    TurnCancelled,
+    TurnWaits,
+)
+from sessions_app.engine.toolbox import Toolbox
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
-from sessions_app.tools.registry import tools_named
+from sessions_app.tools.registry import configs_of, load_tools
 
 logger = logging.getLogger(__name__)
 
@@ -56,8 +63,8 @@ class TurnRun:
         self.work = work
         self._publisher = Publisher(bus, work)
         self._find_adapter = find_adapter
-        self._book = Book()
-        self._shown: list[str] = []
+        self._book = Book(work.progress.attempts)
+        self._shown = list(work.progress.shown)
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
         self._is_begun = False
@@ -96,8 +103,10 @@ class TurnRun:
                 return self._completed(await self._reply())
         except asyncio.CancelledError:
             return await self._stopped()
-        except (ClaimLost, StaleFence):
+        except (ClaimLost, StaleFence, TurnWaits):
             return None
+        except TurnCancelled:
+            return self._cancelled()
         except TimeoutError:
             return self._failed(ProviderTimeout("The answer took too long."), True)
         except ProviderError as error:
@@ -111,19 +120,22 @@ class TurnRun:
 
     async def _reply(self) -> Reply:
         work = self.work
-        await self._publisher.publish(
-            StatusRunning(work.session_id),
-            TurnStarted(work.session_id, work.turn_id, work.agent),
-        )
+        if work.progress.next_n == 1:
+            await self._publisher.publish(
+                StatusRunning(work.session_id),
+                TurnStarted(work.session_id, work.turn_id, work.agent),
+            )
         if work.is_cancelled or self._stop_cause is StopCause.CANCEL:
-            return Reply("", StopReason.CANCELLED)
+            return Reply("".join(self._shown), StopReason.CANCELLED)
+        names = configs_of(work.tools, work.stored_tools)
         self._rounds = Rounds(
             work=work,
             publisher=self._publisher,
             book=self._book,
             find_adapter=self._find_adapter,
-            tools=tools_named(work.tools),
+            toolbox=Toolbox(work, await load_tools(names)),
             show=self._show,
+            shown=self._shown,
         )
         return await self._rounds.run()
 
@@ -150,6 +162,9 @@ class TurnRun:
             attempts=self._book.take_unstored(),
         )
 
+    def _cancelled(self) -> TurnEnd:
+        return self._completed(Reply("".join(self._shown), StopReason.CANCELLED))
+
     def _failed(self, error: LanternError, retryable: bool) -> TurnEnd:
         return TurnEnd(
             state=TurnState.FAILED,
@@ -165,7 +180,7 @@ class TurnRun:
     async def _stopped(self) -> TurnEnd | None:
         self.task.uncancel()
         if self._stop_cause is StopCause.CANCEL:
-            return self._completed(Reply("".join(self._shown), StopReason.CANCELLED))
+            return self._cancelled()
         if self._stop_cause is StopCause.CLAIM_LOST:
             return None
         if not self._shown and not self._has_started_tool():

@@ -9,6 +9,7 @@ from sessions_app.models.idempotency import Idempotency
 from sessions_app.models.message import Message
 from sessions_app.models.provider import Price, Provider
 from sessions_app.models.session import Session
+from sessions_app.models.tool import Tool
 from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn
 
@@ -21,6 +22,7 @@ __all__ = [
     "Price",
     "Provider",
     "Session",
+    "Tool",
     "ToolCall",
     "Turn",
 ]

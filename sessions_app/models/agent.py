@@ -18,6 +18,10 @@ class Agent(models.Model):
         default=list, help_text='Candidates in order, such as ["primary/gpt-x"].'
     )
     tools = models.JSONField(default=list, blank=True, help_text="Names of tools.")
+    stream_last_round = models.BooleanField(
+        default=False,
+        help_text="Show text as it comes in turns with tools, too.",
+    )
     canned_reply = models.TextField(
         blank=True,
         default="Give me a second, please.",

@@ -8,7 +8,7 @@ from sessions_app.models.turn import Turn
 
 
 class ToolCall(models.Model):
-    """``status`` is started, completed or failed; a started one is never run again."""
+    """``status`` is a CallStatus; a started one is never run again."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls")
     call_id = models.CharField(max_length=200)
@@ -20,6 +20,7 @@ class ToolCall(models.Model):
     result = models.TextField(blank=True, default="")
     error = models.TextField(blank=True, default="")
     duration_ms = models.PositiveIntegerField(default=0)
+    is_awaited = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

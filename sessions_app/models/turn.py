@@ -35,6 +35,13 @@ class Turn(models.Model):
     has_deltas = models.BooleanField(default=False)
     has_started_tool = models.BooleanField(default=False)
 
+    client_tools = models.JSONField(default=list)
+    tool_choice = models.JSONField(default=dict)
+    next_n = models.PositiveIntegerField(default=1)
+    round_texts = models.JSONField(default=list)
+    shown_texts = models.JSONField(default=list)
+    tools_due_at = models.DateTimeField(null=True)
+
     terminal_n = models.PositiveBigIntegerField(null=True)
     stop_reason = models.CharField(max_length=20, blank=True, default="")
     digest = models.CharField(max_length=64, blank=True, default="")

@@ -11,11 +11,13 @@ from sessions_app.provision.sections import (
     KeySection,
     PriceSection,
     ProviderSection,
+    ToolSection,
 )
 
 __all__ = ["ProvisionError", "Report", "apply", "register_section"]
 
 register_section("provider", ProviderSection())
 register_section("price", PriceSection())
+register_section("tool", ToolSection())
 register_section("agent", AgentSection())
 register_section("key", KeySection())

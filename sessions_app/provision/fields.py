@@ -10,6 +10,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
+import msgspec
 from django.core.exceptions import ImproperlyConfigured
 
 from sessions_app.conf import read_env
@@ -137,11 +138,28 @@ def _read_list(value: Any) -> list[Any]:
     return value
 
 
+def _read_table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Refused(f"must be a table, not {_type_of(value)}.")
+    try:
+        require_storable(value)
+        msgspec.json.encode(value)
+    except (BadRequest, TypeError) as error:
+        raise Refused("holds what cannot be stored as JSON.") from error
+    return value
+
+
+def _read_text_table(value: Any) -> dict[str, str]:
+    return {name: read_text(each) for name, each in _read_table(value).items()}
+
+
 TEXT = Kind("string", read_text)
 FLAG = Kind("true or false", _read_flag)
 INTEGER = Kind("whole number", _read_integer)
 NUMBER = Kind("number", _read_number)
 DECIMAL = Kind("decimal string", _read_decimal)
+TABLE = Kind("table", _read_table)
+TEXT_TABLE = Kind("table of strings", _read_text_table)
 TEXTS = Kind("list of strings", _read_list, is_list=True)
 
 _TYPES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sessions_app.provision.fields import Field
+from sessions_app.provision.fields import TEXT_TABLE, Field
 from sessions_app.provision.registry import UNSUPPORTED_SECTIONS, sections
 from sessions_app.provision.section import Section
 
@@ -96,6 +96,9 @@ def _row(section: Section[Any], field: Field) -> str:
 
 
 def _default(section: Section[Any], field: Field) -> str:
-    column = section.model._meta.get_field(section.column(field.name))
-    value = column.get_default()
+    name = section.column(field.name)
+    names = {column.name for column in section.model._meta.get_fields()}
+    if name not in names or field.kind is TEXT_TABLE:
+        return ""  # kept within another column
+    value = section.model._meta.get_field(name).get_default()
     return "" if value in ("", None) else f"`{json.dumps(value)}`"

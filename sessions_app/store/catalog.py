@@ -1,7 +1,8 @@
-"""Agents, providers and prices."""
+"""Agents, providers, prices and tools."""
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -13,8 +14,9 @@ from django.db.models.signals import post_delete, post_save
 
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.route import Candidate, ProviderConfig, split_route_entry
+from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule, price_for
-from sessions_app.models import Agent, Price, Provider
+from sessions_app.models import Agent, Price, Provider, Tool
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +62,7 @@ class AgentPlan:
     system_prompt: str
     route: tuple[str, ...]
     tools: tuple[str, ...]
+    is_streaming_rounds: bool
     canned_reply: str
     max_output_tokens: int | None
     temperature: float | None
@@ -80,11 +83,31 @@ def _load_plans() -> dict[int, AgentPlan]:
             system_prompt=agent.system_prompt,
             route=tuple(agent.route),
             tools=tuple(agent.tools),
+            is_streaming_rounds=agent.stream_last_round,
             canned_reply=agent.canned_reply,
             max_output_tokens=agent.max_output_tokens,
             temperature=agent.temperature,
         )
         for agent in Agent.objects.all()
+    }
+
+
+def tool_config(tool: Tool) -> ToolConfig:
+    """The tool as the code behind it needs it."""
+    return ToolConfig(
+        name=tool.name,
+        kind=tool.kind,
+        description=tool.description,
+        settings=tool.settings,
+        headers=json.loads(tool.headers or "{}"),
+        allow_private=tool.allow_private,
+        needs_approval=tool.needs_approval,
+    )
+
+
+def _load_tools() -> dict[str, ToolConfig]:
+    return {
+        tool.name: tool_config(tool) for tool in Tool.objects.all() if tool.is_enabled
     }
 
 
@@ -117,6 +140,7 @@ class Kept(Generic[T]):
 
 accounts = Kept(_load_accounts, Provider, Price)
 plans = Kept(_load_plans, Agent)
+tools = Kept(_load_tools, Tool)
 
 
 def plan_of(agent_id: int) -> AgentPlan:

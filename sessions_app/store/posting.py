@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -27,6 +28,7 @@ from sessions_app.domain.states import (
 from sessions_app.models import Idempotency, Message, Turn
 from sessions_app.store import sql
 from sessions_app.store.sessions import SessionFilter
+from sessions_app.store.turns import ask_to_end
 
 RETRY_AFTER_QUEUE_FULL_S = 5
 
@@ -44,6 +46,8 @@ class TurnDraft:
     content: str | None
     on_busy: OnBusy = OnBusy.QUEUE
     allow_failover: bool = True
+    client_tools: Sequence[dict[str, Any]] = ()
+    tool_choice: Mapping[str, str] = field(default_factory=dict)
     idempotency_key: str = ""
     body_digest: str = ""
 
@@ -72,6 +76,8 @@ def post(draft: TurnDraft) -> PostedTurn:
         session_id=draft.session_id,
         ordinal=last_ordinal + 1,
         allow_failover=draft.allow_failover,
+        client_tools=list(draft.client_tools),
+        tool_choice=dict(draft.tool_choice),
     )
     message = None
     if draft.content is None:
@@ -162,7 +168,7 @@ def _make_way(draft: TurnDraft) -> str:
     if queued >= MAX_QUEUED_TURNS:
         raise QueueFull(retry_after_s=RETRY_AFTER_QUEUE_FULL_S)
     if draft.on_busy is OnBusy.INTERRUPT:
-        Turn.objects.filter(pk=first).update(cancel_requested=True)
+        ask_to_end(Turn.objects.filter(pk=first))
         return str(first)
     return ""
 

@@ -35,7 +35,7 @@ def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
     turn = Turn.objects.filter(session=session_id, ordinal=cursor.turn).first()
     if turn is None:
         raise BadCursor()
-    last_n = max(logged_n, UNLOGGED_N)
+    last_n = max(logged_n, UNLOGGED_N, turn.next_n - 1)
     if turn.terminal_n is not None:
         last_n = turn.terminal_n + 2
     if cursor.n > last_n:

@@ -11,6 +11,7 @@ from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
 from sessions_app.models import Agent, Session, Turn
+from sessions_app.store.turns import ask_to_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def close(session_id: str) -> list[str]:
     """Take no more messages, cancel what is open; the ids of the open turns."""
     Session.objects.filter(pk=session_id).update(is_closed=True)
     turns = Turn.objects.filter(session=session_id, state__in=OPEN_STATES)
-    turns.update(cancel_requested=True)
+    ask_to_end(turns)
     return list(turns.values_list("pk", flat=True))
 
 

@@ -6,6 +6,7 @@ to run it; every turn needs ten. The SQL is what SQLite and PostgreSQL have in c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
@@ -38,11 +39,17 @@ def change(statement: str, *parameters: Any) -> int:
 
 
 def insert(row: Model) -> None:
-    """Insert a model's row; its fields are plain text, numbers, flags and times."""
+    """Insert a model's row; its fields are text, numbers, flags, times and JSON."""
     statement, names = _insertion(type(row), connection.vendor)
-    values = [getattr(row, name) for name in names]
-    # A driver may store a member of an enumeration by its name.
-    change(statement, *(v.value if isinstance(v, Enum) else v for v in values))
+    change(statement, *(_plain(getattr(row, name)) for name in names))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value  # a driver may store its name
+    if isinstance(value, dict | list):
+        return json.dumps(value)
+    return value
 
 
 @lru_cache(maxsize=16)

@@ -1,26 +1,29 @@
-"""The life of a turn: claim, lease, marks on the way, and its one end."""
+"""The life of a claimed turn: lease, marks on the way, and its one end."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from sessions_app.conf import conf
 from sessions_app.domain import ids
 from sessions_app.domain.errors import NotFound
-from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord, TurnEnd
+from sessions_app.domain.outcome import (
+    AttemptRecord,
+    CallStatus,
+    ToolCallRecord,
+    TurnEnd,
+)
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.models import Attempt, Message, ToolCall, Turn
 from sessions_app.store import sql
-from sessions_app.store.catalog import candidates_of, plan_of
-from sessions_app.store.messages import prompt_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,55 +32,6 @@ class Finish:
 
     is_held: bool
     following: str | None
-
-
-class QueuedTurn(NamedTuple):
-    """What a claim reads, in the order of its query."""
-
-    session_id: str
-    ordinal: int
-    fence: int
-    allow_failover: bool
-    cancel_requested: bool
-    asked_ordinal: int | None
-    agent_id: int
-    route: str | list[str]
-    system_prompt: str
-
-
-def claim(turn_id: str, worker: str) -> TurnWork | None:
-    """Take a queued turn whose session is free; None if it is not to be had."""
-    try:
-        with transaction.atomic():
-            return _claim(turn_id, worker)
-    except IntegrityError:  # another turn of the session was claimed meanwhile
-        return None
-
-
-def _claim(turn_id: str, worker: str) -> TurnWork | None:
-    found = sql.rows(
-        "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
-        " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt"
-        " FROM sessions_app_turn t"
-        " JOIN sessions_app_session s ON s.id = t.session_id"
-        " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
-        " WHERE t.id = %s AND t.state = 'queued'",
-        turn_id,
-    )
-    if not found:
-        return None
-    turn = QueuedTurn(*found[0])
-    if first_open(turn.session_id) != turn_id:
-        return None
-    claimed = sql.change(
-        "UPDATE sessions_app_turn SET state = 'running', fence = fence + 1,"
-        f" worker = %s, started_at = {sql.now()}, lease_until = {sql.lease_end()}"
-        " WHERE id = %s AND state = 'queued' AND fence = %s",
-        worker,
-        turn_id,
-        turn.fence,
-    )
-    return _work_of(turn_id, turn) if claimed else None
 
 
 def first_open(session_id: str) -> str | None:
@@ -90,39 +44,9 @@ def first_open(session_id: str) -> str | None:
     return found[0][0] if found else None
 
 
-def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
-    """What the claim that was just made is to do."""
-    plan = plan_of(turn.agent_id)
-    own_route = json.loads(turn.route) if isinstance(turn.route, str) else turn.route
-    candidates = candidates_of(own_route or plan.route)
-    system_prompts = (plan.system_prompt, turn.system_prompt)
-    asked = turn.asked_ordinal
-    return TurnWork(
-        turn_id=turn_id,
-        session_id=turn.session_id,
-        ordinal=turn.ordinal,
-        fence=turn.fence + 1,
-        agent=plan.slug,
-        candidates=candidates if turn.allow_failover else candidates[:1],
-        prompt=tuple(
-            prompt_of(
-                turn.session_id,
-                turn.ordinal if asked is None else asked,
-                "\n\n".join(text for text in system_prompts if text),
-            )
-        ),
-        tools=plan.tools,
-        canned_reply=plan.canned_reply,
-        max_output_tokens=plan.max_output_tokens,
-        temperature=plan.temperature,
-        is_again=asked is not None and asked < turn.ordinal,
-        is_cancelled=bool(turn.cancel_requested),
-    )
-
-
 def renew(worker: str) -> dict[str, bool]:
     """Extend the leases of a process; its turns by id, True if to be cancelled."""
-    mine = Turn.objects.filter(worker=worker, state__in=ACTIVE_STATES)
+    mine = Turn.objects.filter(worker=worker, state=TurnState.RUNNING)
     mine.update(lease_until=Now() + timedelta(seconds=conf().lease_s))
     return dict(mine.values_list("pk", "cancel_requested"))
 
@@ -142,14 +66,27 @@ def mark_first_delta(turn_id: str, fence: int) -> bool:
 def start_tools(
     turn_id: str,
     fence: int,
-    calls: Iterable[ToolCallRecord],
+    calls: Sequence[ToolCallRecord],
     attempts: Iterable[AttemptRecord],
+    round_texts: Sequence[str],
 ) -> bool:
-    """Commit that tools are about to run, so that none runs twice."""
-    if not _held(turn_id, fence).update(has_started_tool=True):
+    """Commit a round's calls before any of them runs, so that none runs twice."""
+    changes: dict[str, Any] = {"round_texts": list(round_texts)}
+    if any(call.status == CallStatus.STARTED for call in calls):
+        changes["has_started_tool"] = True
+    if not _held(turn_id, fence).update(**changes):
         return False
     _book(turn_id, attempts)
     ToolCall.objects.bulk_create(_row(turn_id, call) for call in calls)
+    return True
+
+
+@transaction.atomic
+def start_approved(turn_id: str, fence: int, calls: Iterable[ToolCallRecord]) -> bool:
+    """Commit that calls that somebody allowed are about to run."""
+    if not _held(turn_id, fence).update(has_started_tool=True):
+        return False
+    end_tools(turn_id, calls)
     return True
 
 
@@ -159,7 +96,7 @@ def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
         ToolCall.objects.filter(
             turn=turn_id, round=call.round_no, position=call.position
         ).update(
-            status=call.status,
+            status=str(call.status),
             result=call.result,
             error=call.error,
             duration_ms=call.duration_ms,
@@ -248,11 +185,18 @@ def request_cancel(session_id: str, turn_id: str) -> bool:
     if not ids.could_be_id(turn_id):
         raise NotFound("There is no such turn.")
     turns = Turn.objects.filter(session=session_id, pk=turn_id)
-    if turns.filter(state__in=OPEN_STATES).update(cancel_requested=True):
+    if ask_to_end(turns.filter(state__in=OPEN_STATES)):
         return True
     if not turns.exists():
         raise NotFound("There is no such turn.")
     return False
+
+
+def ask_to_end(open_turns: QuerySet[Turn]) -> int:
+    """Ask for the end of open turns; one that waits runs again, to end at once."""
+    asked = open_turns.update(cancel_requested=True)
+    open_turns.filter(state=TurnState.AWAITING_TOOLS).update(state=TurnState.QUEUED)
+    return asked
 
 
 def detail(session_id: str, turn_id: str) -> Turn:
@@ -294,4 +238,5 @@ def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
 def _row(turn_id: str, call: ToolCallRecord) -> ToolCall:
     fields = asdict(call)
     fields["round"] = fields.pop("round_no")
+    fields["status"] = str(call.status)
     return ToolCall(turn_id=turn_id, **fields)

@@ -1,31 +1,55 @@
-"""The tools that agents may name."""
+"""From the tools that an agent names to tools that can be called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
+import logging
+from collections.abc import Callable, Iterable, Mapping
 
-from sessions_app.domain.prompt import ToolSpec
-from sessions_app.tools.base import Tool
+from sessions_app.domain.tooling import HTTP, MCP, PYTHON, ToolConfig
+from sessions_app.tools.base import Tool, ToolFault
+from sessions_app.tools.builtin import BUILTIN
+from sessions_app.tools.http_tool import HttpTool
+from sessions_app.tools.mcp_tool import check_server, server_tools
 from sessions_app.tools.python_tool import PythonTool
 
+logger = logging.getLogger(__name__)
 
-def _current_time() -> str:
-    return datetime.now(UTC).strftime("%A, %d %B %Y, %H:%M UTC")
-
-
-CURRENT_TIME = PythonTool(
-    ToolSpec(
-        name="current_time",
-        description="The date and time now, in UTC.",
-        input_schema={"type": "object", "properties": {}},
-    ),
-    _current_time,
-)
-
-TOOLS: dict[str, Tool] = {CURRENT_TIME.spec.name: CURRENT_TIME}
+_MAKERS: Mapping[str, Callable[[ToolConfig], Tool]] = {
+    HTTP: HttpTool.of,
+    PYTHON: PythonTool.of,
+}
 
 
-def tools_named(names: Iterable[str]) -> dict[str, Tool]:
-    """The known tools among the names, in their order."""
-    return {name: TOOLS[name] for name in names if name in TOOLS}
+def check_tool(config: ToolConfig) -> None:
+    """ToolFault with a sentence for the operator if it cannot work as set up."""
+    if config.kind == MCP:
+        check_server(config)
+    elif config.kind in _MAKERS:
+        _MAKERS[config.kind](config)
+    else:
+        raise ToolFault(f"there is no kind of tool {config.kind!r}.")
+
+
+def configs_of(
+    names: Iterable[str], stored: Mapping[str, ToolConfig]
+) -> list[ToolConfig]:
+    """The tools that go by these names; a stored one comes before a built-in one."""
+    known = {**BUILTIN, **stored}
+    return [known[name] for name in names if name in known]
+
+
+async def load_tools(configs: Iterable[ToolConfig]) -> dict[str, Tool]:
+    """All tools of a turn by name; one that cannot be had is left out and logged."""
+    tools: dict[str, Tool] = {}
+    for config in configs:
+        try:
+            if config.kind == MCP:
+                found = await server_tools(config)
+            else:
+                found = [_MAKERS[config.kind](config)]
+        except ToolFault as error:
+            logger.error("The tool %s cannot be offered: %s", config.name, error)
+            continue
+        for each in found:
+            tools.setdefault(each.spec.name, each)
+    return tools

@@ -11,7 +11,7 @@ from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.parts import TextPart, ToolCallReady
 from sessions_app.engine.sweeper import sweep
 from sessions_app.models import Turn
-from sessions_app.store import turns
+from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from tests.engine.conftest import Engine
@@ -21,7 +21,7 @@ from tests.fakes.waiting import until
 
 async def leave(posted: PostedTurn, **marks: object) -> None:
     """A turn as a process leaves it that died long ago."""
-    await in_thread(turns.claim, posted.turn_id, "dead")
+    await in_thread(claim, posted.turn_id, "dead")
     past = timezone.now() - timedelta(minutes=1)
     update = Turn.objects.filter(pk=posted.turn_id).update
     await in_thread(update, lease_until=past, **marks)
@@ -60,7 +60,7 @@ async def test_turn_left_after_a_tool_started_is_not_run_again(
 
 async def test_turn_with_a_live_lease_is_left_alone(engine: Engine) -> None:
     posted = await engine.post()
-    await in_thread(turns.claim, posted.turn_id, "alive")
+    await in_thread(claim, posted.turn_id, "alive")
     assert await sweep(get_bus(), None) == []
     turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
     assert turn.state == "running"
@@ -70,7 +70,7 @@ async def test_only_process_deals_with_all_that_was_left_at_once(
     engine: Engine,
 ) -> None:
     posted = await engine.post()
-    await in_thread(turns.claim, posted.turn_id, "dead")
+    await in_thread(claim, posted.turn_id, "dead")
     await in_thread(Turn.objects.filter(pk=posted.turn_id).update, has_deltas=True)
     await engine.host(ScriptedProvider(says("Hi")), is_alone=True)
     assert (await engine.events(posted))[0][0] == "message_error"

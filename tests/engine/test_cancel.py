@@ -122,7 +122,7 @@ async def test_cancel_right_after_the_claim_counts(engine: Engine, monkeypatch) 
     provider = ScriptedProvider([asyncio.Event()])
     host = await engine.host(provider)
     posted = await engine.post()
-    claim = host_module.turn_store.claim
+    claim = host_module.claims.claim
     loop = asyncio.get_running_loop()
 
     def claim_and_cancel(turn_id: str, worker: str):
@@ -130,7 +130,7 @@ async def test_cancel_right_after_the_claim_counts(engine: Engine, monkeypatch) 
         loop.call_soon_threadsafe(host.cancel, turn_id)
         return work
 
-    monkeypatch.setattr(host_module.turn_store, "claim", claim_and_cancel)
+    monkeypatch.setattr(host_module.claims, "claim", claim_and_cancel)
     host.begin(posted.turn_id)
     events = await engine.events(posted)
     assert [kind for kind, _ in events[:3]] == [
@@ -147,7 +147,7 @@ async def test_stop_before_the_first_step_shows_nothing(
     engine: Engine, cause: StopCause
 ) -> None:
     posted = await engine.post()
-    work = await in_thread(host_module.turn_store.claim, posted.turn_id, "w")
+    work = await in_thread(host_module.claims.claim, posted.turn_id, "w")
     run = TurnRun(work, get_bus(), ScriptedProvider(says("Hi")).find)
     run.stop(cause)
     await run.task

@@ -8,6 +8,7 @@ from sessions_app.domain.states import TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.engine import host as host_module
 from sessions_app.store import turns
+from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import Engine
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
@@ -26,7 +27,7 @@ async def test_endless_reply_is_cut_at_the_limit(
 
 async def test_end_that_was_committed_is_found_again(engine: Engine) -> None:
     posted = await engine.post()
-    work = await in_thread(turns.claim, posted.turn_id, "worker")
+    work = await in_thread(claim, posted.turn_id, "worker")
     assert work is not None
     end = TurnEnd(TurnState.COMPLETED, 4, Usage(), "Hi", "stop", "digest")
     assert (await in_thread(turns.finish, work, end)).is_held
@@ -35,7 +36,7 @@ async def test_end_that_was_committed_is_found_again(engine: Engine) -> None:
 
 async def test_another_end_after_the_first_is_refused(engine: Engine) -> None:
     posted = await engine.post()
-    work = await in_thread(turns.claim, posted.turn_id, "worker")
+    work = await in_thread(claim, posted.turn_id, "worker")
     assert work is not None
     end = TurnEnd(TurnState.COMPLETED, 4, Usage(), "Hi", "stop", "digest")
     await in_thread(turns.finish, work, end)

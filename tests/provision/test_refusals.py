@@ -112,8 +112,8 @@ def test_bad_provider_key_is_refused(line, words):
         ("max_output_tokens = true", "must be a whole number"),
         ("max_output_tokens = 9999999999", "to 2,147,483,647"),
         ("temperature = 2.5", "must be from 0 to 2"),
-        ('tools = ["weather"]', "write one of: current_time"),
-        ("stream_last_round = true", "is not supported by this version"),
+        ('tools = ["weather"]', "There is no tool 'weather'"),
+        ("stream_last_round = 1", "must be true or false"),
         ("retention_days = 30", "is not supported by this version"),
     ],
 )
@@ -124,7 +124,7 @@ def test_bad_agent_key_is_refused(line, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[[tool]]\n", "[[tool]] is not supported by this version"),
+        ("[[tool]]\n", "[[tool]] needs the key 'name'"),
         ("[[budget]]\n", "[[budget]] is not supported by this version"),
         ("[[limit]]\n", "[[limit]] is not supported by this version"),
         ("[[agents]]\n", "the closest is 'agent'"),

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from rest_framework import serializers
 
+from sessions_app.domain.outcome import CallStatus
 from sessions_app.domain.states import OnBusy, SessionStatus, TurnState
 from sessions_app.edge.rest.base import StrictCharField, StrictSerializer
 from sessions_app.models import Attempt, Message, Session, ToolCall, Turn
@@ -50,6 +51,9 @@ class TurnOptionsBody(StrictSerializer):
         choices=[choice.value for choice in OnBusy], required=False
     )
     failover = serializers.ChoiceField(choices=["on", "off"], required=False)
+    # Read by edge.tool_fields, for the socket and for REST alike; here for the schema.
+    clientTools = serializers.ListField(child=serializers.DictField(), required=False)
+    toolChoice = serializers.JSONField(required=False)
 
 
 class NewMessageBody(TurnOptionsBody):
@@ -60,6 +64,25 @@ class NewMessageBody(TurnOptionsBody):
 class FeedbackBody(StrictSerializer):
     rating = serializers.ChoiceField(choices=["up", "down"])
     comment = StrictCharField(max_length=2000, required=False, allow_blank=True)
+
+
+class ToolResultShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    content = serializers.CharField(allow_blank=True)
+    isError = serializers.BooleanField(required=False)
+
+
+class ToolResultsBody(serializers.Serializer[Any]):
+    results = ToolResultShape(many=True)
+
+
+class ApprovalShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    allow = serializers.BooleanField()
+
+
+class ApprovalsBody(serializers.Serializer[Any]):
+    approvals = ApprovalShape(many=True)
 
 
 class EmptyBody(StrictSerializer):
@@ -228,7 +251,7 @@ def _tool_call_object(call: ToolCall) -> dict[str, Any]:
         "name": call.name,
         "arguments": call.arguments,
         "status": call.status,
-        "result": call.result if call.status == "completed" else None,
+        "result": call.result if call.status == CallStatus.COMPLETED else None,
         "error": call.error or None,
         "durationMs": call.duration_ms,
     }

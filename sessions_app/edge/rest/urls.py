@@ -16,5 +16,7 @@ urlpatterns = [
     path("sessions/<str:session_id>/ticket", views.TicketEndpoint.as_view()),
     path(TURN, views.TurnEndpoint.as_view()),
     path(f"{TURN}/cancel", views.CancelEndpoint.as_view()),
+    path(f"{TURN}/toolResults", views.ToolResultsEndpoint.as_view()),
+    path(f"{TURN}/approvals", views.ApprovalsEndpoint.as_view()),
     path(f"{TURN}/feedback", views.FeedbackEndpoint.as_view()),
 ]

@@ -26,6 +26,11 @@ from sessions_app.edge.rest.base import (
     read_body,
 )
 from sessions_app.edge.rest.schema import FILTERS, IDEMPOTENCY, PAGE
+from sessions_app.edge.tool_fields import (
+    approvals_of,
+    only_field,
+    tool_results_of,
+)
 
 
 class SessionsEndpoint(Endpoint):
@@ -169,6 +174,43 @@ class CancelEndpoint(Endpoint):
         """Stop the turn; what was streamed is kept."""
         read_body(shapes.EmptyBody, request)
         turn = service.cancel_turn(self.principal.caller, session_id, turn_id)
+        return Response(shapes.turn_object(turn), status=202)
+
+
+class ToolResultsEndpoint(Endpoint):
+    """Results of the client's own tools."""
+
+    @extend_schema(
+        "sendToolResults",
+        request=shapes.ToolResultsBody,
+        responses={202: shapes.TurnShape},
+    )
+    def post(self, request: Request, session_id: str, turn_id: str) -> Response:
+        """Send the results of all calls that the turn waits for; it goes on then."""
+        body = only_field(body_of(request), "results")
+        turn = service.send_tool_results(
+            self.principal.caller,
+            session_id,
+            turn_id,
+            tool_results_of(body, "results"),
+        )
+        return Response(shapes.turn_object(turn), status=202)
+
+
+class ApprovalsEndpoint(Endpoint):
+    """A yes or no to calls that wait for one."""
+
+    @extend_schema(
+        "approveToolCalls",
+        request=shapes.ApprovalsBody,
+        responses={202: shapes.TurnShape},
+    )
+    def post(self, request: Request, session_id: str, turn_id: str) -> Response:
+        """Allow or decline calls; the turn goes on once none waits."""
+        body = only_field(body_of(request), "approvals")
+        turn = service.approve_calls(
+            self.principal.caller, session_id, turn_id, approvals_of(body, "approvals")
+        )
         return Response(shapes.turn_object(turn), status=202)
 
 

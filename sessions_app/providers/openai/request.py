@@ -7,7 +7,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sessions_app.domain.prompt import CompletionRequest, PromptMessage, ToolSpec
+from sessions_app.domain.prompt import (
+    AUTO,
+    CompletionRequest,
+    PromptMessage,
+    ToolChoice,
+    ToolSpec,
+)
 
 # The only place that refuses ``max_tokens`` for its newer models; servers that
 # speak its dialect know no other name.
@@ -27,6 +33,8 @@ def request_body(
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.tool_choice != AUTO:
+            body["tool_choice"] = _choice(request.tool_choice)
     if request.max_output_tokens is not None:
         is_new = urlsplit(base_url).hostname == _NEW_LIMIT_NAME_HOST
         name = "max_completion_tokens" if is_new else "max_tokens"
@@ -59,6 +67,12 @@ def _message(message: PromptMessage) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return found
+
+
+def _choice(choice: ToolChoice) -> Any:
+    if choice.mode == "tool":
+        return {"type": "function", "function": {"name": choice.name}}
+    return choice.mode
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

@@ -6,5 +6,12 @@ from sessions_app.provision.sections.agent import AgentSection
 from sessions_app.provision.sections.key import KeySection
 from sessions_app.provision.sections.price import PriceSection
 from sessions_app.provision.sections.provider import ProviderSection
+from sessions_app.provision.sections.tool import ToolSection
 
-__all__ = ["AgentSection", "KeySection", "PriceSection", "ProviderSection"]
+__all__ = [
+    "AgentSection",
+    "KeySection",
+    "PriceSection",
+    "ProviderSection",
+    "ToolSection",
+]

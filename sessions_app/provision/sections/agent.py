@@ -9,7 +9,7 @@ from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.report import Outcome
 from sessions_app.provision.section import Section
-from sessions_app.tools.registry import TOOLS
+from sessions_app.tools.builtin import BUILTIN
 
 
 def check_route_entry(entry: str) -> None:
@@ -26,7 +26,7 @@ class AgentSection(Section[Agent]):
     model = Agent
     about = "What answers a session: a prompt, a route of models, and tools."
     identity = ("slug",)
-    unsupported = ("stream_last_round", "retention_days")
+    unsupported = ("retention_days",)
     fields = (
         Field("slug", f.TEXT, "What clients call it.", True, f.slug_up_to(100)),
         Field(
@@ -46,8 +46,13 @@ class AgentSection(Section[Agent]):
         Field(
             "tools",
             f.TEXTS,
-            f"Tools that it may use: {', '.join(sorted(TOOLS))}.",
-            check=f.one_of(TOOLS),
+            "Tools that it may use: names of `[[tool]]`, or built-in ones"
+            f" ({', '.join(sorted(BUILTIN))}).",
+        ),
+        Field(
+            "stream_last_round",
+            f.FLAG,
+            "Whether text is shown as it comes in turns with tools, too.",
         ),
         Field(
             "canned_reply",
@@ -69,6 +74,9 @@ class AgentSection(Section[Agent]):
         for index, step in enumerate(entry.values["route"]):
             provider, _ = split_route_entry(step)
             plan.require("provider", provider, entry, "route", index)
+        for index, name in enumerate(entry.values.get("tools", [])):
+            if name not in BUILTIN:
+                plan.require("tool", name, entry, "tools", index)
 
     def check_all(self, entries: list[Entry], plan: Plan) -> None:
         super().check_all(entries, plan)

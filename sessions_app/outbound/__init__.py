@@ -1,0 +1,1 @@
+"""Requests to addresses that a host, a model or a redirect chose."""

@@ -1,0 +1,113 @@
+"""Taking a queued turn, with everything needed to run it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from sessions_app.domain.outcome import NOT_BEGUN
+from sessions_app.domain.prompt import ToolChoice, ToolSpec
+from sessions_app.domain.route import TurnWork
+from sessions_app.store import sql
+from sessions_app.store.catalog import candidates_of, plan_of, tools
+from sessions_app.store.messages import prompt_of
+from sessions_app.store.progress import progress_of
+from sessions_app.store.turns import first_open
+
+
+class QueuedTurn(NamedTuple):
+    """What a claim reads, in the order of its query."""
+
+    session_id: str
+    ordinal: int
+    fence: int
+    allow_failover: bool
+    cancel_requested: bool
+    asked_ordinal: int | None
+    agent_id: int
+    route: str | list[str]
+    system_prompt: str
+    next_n: int
+    client_tools: str | list[dict[str, Any]]
+    tool_choice: str | dict[str, str]
+
+
+def claim(turn_id: str, worker: str) -> TurnWork | None:
+    """Take a queued turn whose session is free; None if it is not to be had."""
+    try:
+        with transaction.atomic():
+            return _claim(turn_id, worker)
+    except IntegrityError:  # another turn of the session was claimed meanwhile
+        return None
+
+
+def _claim(turn_id: str, worker: str) -> TurnWork | None:
+    found = sql.rows(
+        "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
+        " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
+        " t.next_n, t.client_tools, t.tool_choice"
+        " FROM sessions_app_turn t"
+        " JOIN sessions_app_session s ON s.id = t.session_id"
+        " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
+        " WHERE t.id = %s AND t.state = 'queued'",
+        turn_id,
+    )
+    if not found:
+        return None
+    turn = QueuedTurn(*found[0])
+    if first_open(turn.session_id) != turn_id:
+        return None
+    claimed = sql.change(
+        "UPDATE sessions_app_turn SET state = 'running', fence = fence + 1,"
+        f" worker = %s, started_at = {sql.now()}, lease_until = {sql.lease_end()}"
+        " WHERE id = %s AND state = 'queued' AND fence = %s",
+        worker,
+        turn_id,
+        turn.fence,
+    )
+    return _work_of(turn_id, turn) if claimed else None
+
+
+def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
+    """What the claim that was just made is to do."""
+    plan = plan_of(turn.agent_id)
+    candidates = candidates_of(_decoded(turn.route) or plan.route)
+    system_prompts = (plan.system_prompt, turn.system_prompt)
+    asked = turn.asked_ordinal
+    return TurnWork(
+        turn_id=turn_id,
+        session_id=turn.session_id,
+        ordinal=turn.ordinal,
+        fence=turn.fence + 1,
+        agent=plan.slug,
+        candidates=candidates if turn.allow_failover else candidates[:1],
+        prompt=tuple(
+            prompt_of(
+                turn.session_id,
+                turn.ordinal if asked is None else asked,
+                "\n\n".join(text for text in system_prompts if text),
+            )
+        ),
+        tools=plan.tools,
+        stored_tools=tools.get() if plan.tools else {},
+        client_tools=tuple(
+            ToolSpec(each["name"], each["description"], each["inputSchema"])
+            for each in _decoded(turn.client_tools)
+        ),
+        tool_choice=ToolChoice(**_decoded(turn.tool_choice)),
+        is_streaming_rounds=plan.is_streaming_rounds,
+        # Only a turn that waited has an earlier claim's work to go on with.
+        progress=progress_of(turn_id) if turn.next_n > 1 else NOT_BEGUN,
+        canned_reply=plan.canned_reply,
+        max_output_tokens=plan.max_output_tokens,
+        temperature=plan.temperature,
+        is_again=asked is not None and asked < turn.ordinal,
+        is_cancelled=bool(turn.cancel_requested),
+    )
+
+
+def _decoded(value: Any) -> Any:
+    """JSON as SQLite gives it, a text, or as PostgreSQL's driver does."""
+    return json.loads(value) if isinstance(value, str) else value

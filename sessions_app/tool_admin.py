@@ -1,0 +1,78 @@
+"""Tools in the dashboard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+
+from sessions_app.models import Tool
+from sessions_app.store.catalog import tool_config
+from sessions_app.tools.base import ToolFault
+from sessions_app.tools.registry import check_tool
+
+
+class ToolForm(forms.ModelForm[Tool]):
+    """Headers are written, never shown, as they hold secrets."""
+
+    headers = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="A JSON object of HTTP headers; stored encrypted and not shown again."
+        " Leave it empty to keep those that are stored.",
+    )
+
+    class Meta:
+        model = Tool
+        fields = (
+            "name",
+            "kind",
+            "description",
+            "settings",
+            "headers",
+            "allow_private",
+            "needs_approval",
+            "is_enabled",
+        )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["headers"] = ""
+
+    def clean_headers(self) -> str:
+        text = self.cleaned_data["headers"]
+        if not text:
+            return str(self.instance.headers)
+        try:
+            headers = json.loads(text)
+        except ValueError as error:
+            raise forms.ValidationError("This is not JSON.") from error
+        if not isinstance(headers, dict) or not all(
+            isinstance(value, str) for value in headers.values()
+        ):
+            raise forms.ValidationError("Write a JSON object of texts.")
+        return json.dumps(headers)
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        if not isinstance(cleaned.get("settings") or {}, dict):
+            raise forms.ValidationError({"settings": "Write a JSON object."})
+        tool = Tool(**{name: cleaned[name] for name in self.Meta.fields})
+        tool.settings = tool.settings or {}
+        try:
+            check_tool(tool_config(tool))
+        except ToolFault as error:
+            raise forms.ValidationError(f"This tool cannot work: {error}") from error
+        return cleaned
+
+
+@admin.register(Tool)
+class ToolAdmin(admin.ModelAdmin[Tool]):
+    """What agents may use."""
+
+    form = ToolForm
+    list_display = ("name", "kind", "description", "needs_approval", "is_enabled")
