@@ -48,6 +48,57 @@ test.each(DOCUMENTS)("growing gives at each prefix what one go gives: %j", (text
   expect(growing.element.innerHTML).toBe(html(text));
 });
 
+const SENTENCE = "Some **bold** words, a `span` and [a link](https://a.example) again. ";
+const LONG_DOCUMENTS = {
+  paragraph: SENTENCE.repeat(90),
+  lines: `${SENTENCE}\n`.repeat(90),
+  "one emphasis": `**${"word ".repeat(2000)}**`,
+  code: `${FENCE}js\n${'const a = "b"; // c\n'.repeat(300)}${FENCE}\n\nend`,
+  list: `- item with *emphasis*\n  - nested\n`.repeat(60),
+  quote: `> ${SENTENCE}\n`.repeat(60),
+  table: `| a | b |\n|---|--:|\n${"| one **two** | `3` |\n".repeat(60)}\nend`,
+};
+
+test.each(Object.entries(LONG_DOCUMENTS))("a long %s grows as it is in one go", (_, text) => {
+  const growing = new MarkdownView(LABELS);
+  for (let end = 1; end <= text.length; end += 97) {
+    const prefix = text.slice(0, end);
+    growing.update(prefix, true);
+    expect(growing.element.innerHTML).toBe(html(prefix, true));
+  }
+  growing.update(text, false);
+  expect(growing.element.innerHTML).toBe(html(text));
+});
+
+test("a long paragraph keeps the nodes of its finished pieces", () => {
+  const view = new MarkdownView(LABELS);
+  view.update(SENTENCE.repeat(60), true);
+  const [first] = view.element.querySelectorAll(".run");
+  view.update(SENTENCE.repeat(90), true);
+  expect(view.element.querySelector(".run")).toBe(first);
+  const text = view.element.textContent;
+  expect(text).toBe(render(SENTENCE).textContent!.concat(" ").repeat(90).trim());
+});
+
+test("long code keeps each of its letters", () => {
+  const code = 'let a = "b"; /* c */ # d\n'.repeat(400).trimEnd();
+  const shown = render(`${FENCE}js\n${code}\n${FENCE}`).querySelector("code");
+  expect(shown?.textContent).toBe(code);
+  expect(shown?.querySelectorAll(".run").length).toBeGreaterThan(2);
+});
+
+test("code shows its comments, texts, numbers and words", () => {
+  const code = render(`${FENCE}py\ndef f(): # why\n  return "x" + 12\n${FENCE}`, true);
+  const marked = [...code.querySelectorAll("code span")];
+  expect(marked.map((node) => `${node.className} ${node.textContent}`)).toEqual([
+    "k def",
+    "c # why",
+    "k return",
+    's "x"',
+    "n 12",
+  ]);
+});
+
 test("code is exactly what stands between the fences", () => {
   const element = render(`SHA:\n\n${FENCE}text\nabc123\n${FENCE}`);
   expect(element.querySelector("pre code")?.textContent).toBe("abc123");

@@ -5,7 +5,7 @@ import { translator } from "../i18n/index.js";
 import { applyAccent } from "./accent.js";
 import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
-import { explain } from "./explain.js";
+import { explain, isRefusal } from "./explain.js";
 import { narrate } from "./narrate.js";
 import { onPageReturn } from "./page-signals.js";
 import { safeStorage } from "./storage.js";
@@ -36,6 +36,7 @@ class ChatPanel implements Panel {
   readonly #thread;
   readonly #notice;
   readonly #composer;
+  readonly #foot: HTMLElement;
   readonly #endings: (() => void)[] = [];
   #config: WidgetConfig = {};
   #arrival: Promise<void> | null = null;
@@ -55,6 +56,7 @@ class ChatPanel implements Panel {
     this.#thread = this.#buildThread();
     this.#notice = createNotice(() => void this.#act());
     this.#composer = this.#buildComposer();
+    this.#foot = el("footer", { class: "foot" }, this.#composer.element);
     this.#element = this.#assemble();
     host.root.append(this.#element, ...this.#announcer.elements);
     this.#listen();
@@ -151,7 +153,7 @@ class ChatPanel implements Panel {
       this.#header.element,
       this.#thread.element,
       this.#notice.element,
-      el("footer", { class: "foot" }, this.#composer.element),
+      this.#foot,
     );
     element.addEventListener("keydown", (event) => {
       // Keys typed into the chat are not shortcuts of the page around it.
@@ -195,17 +197,30 @@ class ChatPanel implements Panel {
 
   /** Whether the server knows this visitor; asked once, and again after a failure. */
   async #arrive(): Promise<boolean> {
-    this.#arrival ??= this.#visitor.arrive().then((config) => this.#configure(config));
+    this.#arrival ??= this.#visitor.arrive().then((config) => {
+      if (this.#store.state.link === "connecting") this.#store.set({ link: "idle" });
+      this.#configure(config);
+    });
     try {
       await this.#arrival;
       return true;
     } catch (error) {
       this.#arrival = null;
-      const notice: Notice = { text: explain(error, this.#t), action: "reload" };
-      this.#store.set({ isLoading: false, notice });
+      const isRefused = isRefusal(error);
+      const text = isRefused ? this.#t("forbiddenOrigin") : explain(error, this.#t);
+      const notice: Notice = { text, action: isRefused ? null : "reload" };
+      this.#store.set({ isLoading: false, notice, link: isRefused ? "refused" : "lost" });
+      if (isRefused) this.#bar();
       this.#reportError(error);
       return false;
     }
+  }
+
+  /** This site may not use the chat: what cannot be sent shall not be written. */
+  #bar(): void {
+    const hadFocus = this.#host.root.activeElement !== null;
+    this.#foot.hidden = true;
+    if (hadFocus && this.#isShown) this.#element.focus({ preventScroll: true });
   }
 
   #configure(config: WidgetConfig): void {
@@ -219,7 +234,7 @@ class ChatPanel implements Panel {
   }
 
   async #act(): Promise<void> {
-    this.#store.set({ notice: null });
+    this.#store.set({ notice: null, link: "connecting" });
     await this.#resume();
   }
 

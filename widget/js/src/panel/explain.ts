@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, LanternError } from "@lantern/sdk";
+import { ApiError, ConnectionError, LanternError, type TurnView } from "@lantern/sdk";
 import type { Catalog, Translate } from "../i18n/index.js";
 
 const SENTENCES: Readonly<Record<string, keyof Catalog>> = {
@@ -30,8 +30,19 @@ export function explain(error: unknown, t: Translate): string {
   return t(known ?? "genericError");
 }
 
+/** Whether the server will not have this page, however often it asks. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 403 || error.status === 404);
+}
+
 /** Why a turn has no reply; the provider's own words are the operator's concern. */
-export function explainFailure(code: string, hadDeltas: boolean, t: Translate): string {
+function explainFailure(code: string, hadDeltas: boolean, t: Translate): string {
   const known = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
   return t(known ?? (hadDeltas ? "replyFailed" : "turnFailed"));
+}
+
+/** One sentence: the canned reply says the same in the words of the site's owner. */
+export function whyNoReply({ failure, text, nextSeq }: TurnView, t: Translate): string {
+  if (failure === null) return t("noReply");
+  return text || explainFailure(failure.code, nextSeq > 1, t);
 }

@@ -1,7 +1,7 @@
 import { activeTurn } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
 import type { Announcer } from "./a11y.js";
-import { explainFailure } from "./explain.js";
+import { whyNoReply } from "./explain.js";
 import type { ChatState } from "./store.js";
 
 /** Tells a screen reader what changed: that a reply is being written, and the whole reply. */
@@ -20,8 +20,7 @@ export function narrate(
     if (ended?.phase === "completed" || ended?.phase === "cancelled") {
       announcer.say(t("replied", { name, text: ended.text }));
     } else if (ended?.phase === "failed") {
-      const code = ended.failure?.code ?? "";
-      announcer.alert(explainFailure(code, ended.nextSeq > 1, t));
+      announcer.alert(whyNoReply(ended, t));
     }
   }
   const { notice } = state;

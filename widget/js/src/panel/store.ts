@@ -1,6 +1,6 @@
 import { EMPTY_CONVERSATION, type ConversationState } from "@lantern/sdk";
 
-export type Link = "idle" | "connecting" | "open" | "reconnecting" | "lost";
+export type Link = "idle" | "connecting" | "open" | "reconnecting" | "lost" | "refused";
 
 export interface ChatState {
   /** The conversation is being fetched; nothing is known of it yet. */

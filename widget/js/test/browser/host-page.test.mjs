@@ -126,13 +126,34 @@ test("model text runs no script and fetches nothing", async () => {
 
 test("a server that cannot be reached gives a sentence and a way to try again", async () => {
   const { page, server } = stage;
-  server.failing.set("/v1/widget/bootstrap", 403);
+  server.failing.set("/v1/widget/bootstrap", 500);
   await page.goto(`${server.origin}/`);
   await launcher(page).click();
   await page.getByRole("button", { name: "Try again" }).waitFor();
+  await page.getByText("Offline").waitFor();
   server.failing.clear();
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByText("Ask me anything").waitFor();
+});
+
+test("a site that may not use the chat is offered none", async () => {
+  const { page, server } = stage;
+  server.failing.set("/v1/widget/bootstrap", 403);
+  await page.goto(`${server.origin}/`);
+  await launcher(page).click();
+  await page.locator(".notice-text").getByText("This chat is not available").waitFor();
+  assert.equal(await page.locator(".status").innerText(), "Not available");
+  assert.equal(await field(page).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+});
+
+test("a failed turn shows its canned reply once, and another try", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "fail now");
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  assert.match(await page.locator(".turn .notice").innerText(), /^Give me a second, please\./);
+  assert.equal(await page.locator(".panel").getByText("Give me a second").count(), 1);
 });
 
 test("keyboard only: in, send, out again", async () => {

@@ -4,10 +4,19 @@ export type Block =
   | { kind: "paragraph"; text: string }
   | { kind: "heading"; level: number; text: string }
   | { kind: "code"; language: string; text: string }
-  | { kind: "quote"; blocks: Block[] }
-  | { kind: "list"; isOrdered: boolean; start: number; items: Block[][] }
+  | { kind: "quote"; text: string; depth: number }
+  | ListBlock
   | { kind: "table"; align: Align[]; header: string[]; rows: string[][] }
   | { kind: "rule" };
+
+export interface ListBlock {
+  kind: "list";
+  isOrdered: boolean;
+  start: number;
+  items: Block[][];
+  /** The text of each item, by which a grown list finds those that did not change. */
+  sources: string[];
+}
 
 export interface PlacedBlock {
   block: Block;
@@ -119,7 +128,7 @@ class BlockParser {
       if (!QUOTE.test(line)) break;
       content.push(line.replace(QUOTE, ""));
     }
-    return { kind: "quote", blocks: this.#nested(content) };
+    return { kind: "quote", text: content.join("\n"), depth: this.#depth + 1 };
   }
 
   #list(): Block {
@@ -127,6 +136,7 @@ class BlockParser {
     const style = markerStyle(firstMarker!);
     const nestedFrom = lead!.length + 2;
     const items: Block[][] = [];
+    const sources: string[] = [];
     while (this.#at < this.#lines.length) {
       const item = ITEM.exec(this.#lines[this.#at]!);
       const isSibling =
@@ -135,10 +145,13 @@ class BlockParser {
         markerStyle(item[2]!) === style &&
         !RULE.test(this.#lines[this.#at]!);
       if (!isSibling) break;
-      items.push(this.#nested(this.#itemLines(item, nestedFrom)));
+      const source = this.#itemLines(item, nestedFrom).join("\n");
+      items.push(this.#nested(source));
+      sources.push(source);
     }
     const isOrdered = /\d/.test(firstMarker!);
-    return { kind: "list", isOrdered, start: parseInt(firstMarker!, 10) || 0, items };
+    const start = parseInt(firstMarker!, 10) || 0;
+    return { kind: "list", isOrdered, start, items, sources };
   }
 
   /** Takes one item's lines; blank lines after it are taken only if the item goes on. */
@@ -218,9 +231,9 @@ class BlockParser {
     );
   }
 
-  #nested(lines: string[]): Block[] {
+  #nested(text: string): Block[] {
     const isOpen = this.#isOpen && this.#at >= this.#lines.length;
-    return parseBlocks(lines.join("\n"), isOpen, this.#depth + 1).map(({ block }) => block);
+    return parseBlocks(text, isOpen, this.#depth + 1).map(({ block }) => block);
   }
 }
 

@@ -1,8 +1,9 @@
 import { activeTurn, isActive, type ConversationState, type TurnView } from "@lantern/sdk";
 import { el, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
-import { explainFailure } from "../explain.js";
-import { copyButton, MarkdownView } from "../markdown.js";
+import { whyNoReply } from "../explain.js";
+import { copyButton } from "../copy.js";
+import { MarkdownView } from "../markdown.js";
 import { createNotice, type NoticeState } from "./notice.js";
 
 export interface TurnViewState {
@@ -75,8 +76,9 @@ function createReply({ t, agentName }: TurnViewOptions): View<TurnView> {
     update(turn) {
       const isWriting = isActive(turn);
       shownText = turn.text;
-      markdown.update(turn.text, isWriting);
-      element.hidden = turn.text === "" && !isWriting && turn.phase !== "cancelled";
+      markdown.update(turn.phase === "failed" ? "" : turn.text, isWriting);
+      const hasReply = turn.text !== "" && turn.phase !== "failed";
+      element.hidden = !hasReply && !isWriting && turn.phase !== "cancelled";
       element.classList.toggle("writing", isWriting);
       ember.hidden = !isWriting || turn.text !== "";
       remark.textContent = remarkOn(turn, t);
@@ -114,9 +116,5 @@ function failureOf(state: TurnViewState, t: Translate): NoticeState | null {
     !conversation.isRunning &&
     activeTurn(conversation) === null;
   if (turn.phase !== "failed" && !isLostCause) return null;
-  const text =
-    turn.failure === null
-      ? t("noReply")
-      : explainFailure(turn.failure.code, turn.nextSeq > 1, t);
-  return { text, actionLabel: isLast ? t("tryAgain") : null };
+  return { text: whyNoReply(turn, t), actionLabel: isLast ? t("tryAgain") : null };
 }

@@ -39,6 +39,7 @@ export function createHeader(options: HeaderOptions): View<HeaderState> {
 }
 
 function statusOf({ link, isOffline }: HeaderState) {
+  if (link === "refused") return "unavailable" as const;
   if (isOffline || link === "lost") return "offline" as const;
   if (link === "reconnecting") return "reconnecting" as const;
   return "online" as const;

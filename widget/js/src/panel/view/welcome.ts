@@ -1,13 +1,14 @@
 import { el, icon } from "../../dom.js";
 import { FLAME } from "../../icons.js";
-import { MarkdownView, type MarkdownLabels } from "../markdown.js";
+import type { CopyLabels } from "../copy.js";
+import { MarkdownView } from "../markdown.js";
 
 export interface Welcome {
   element: HTMLElement;
   setGreeting(greeting: string): void;
 }
 
-export function createWelcome(labels: MarkdownLabels): Welcome {
+export function createWelcome(labels: CopyLabels): Welcome {
   const greeting = new MarkdownView(labels);
   const mark = el("span", { class: "mark large", "aria-hidden": "true" }, icon(FLAME));
   const element = el("div", { class: "welcome", hidden: true }, mark, greeting.element);
