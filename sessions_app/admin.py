@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import quote, unquote
 from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -16,6 +17,7 @@ from django.urls import reverse
 from sessions_app import tool_admin  # noqa: F401  (registers)
 from sessions_app.models import (
     Agent,
+    Alert,
     ApiKey,
     Attempt,
     Message,
@@ -25,6 +27,7 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.models.api_key import new_key
+from sessions_app.store.health import ProviderHealth, health_of
 
 TITLE_LENGTH = 60
 
@@ -146,8 +149,71 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
     """Accounts at model providers."""
 
     form = ProviderForm
-    list_display = ("name", "kind", "base_url", "is_enabled")
+    list_display = (
+        "name",
+        "kind",
+        "base_url",
+        "is_enabled",
+        "success_rate",
+        "first_token",
+        "cool_down",
+        "last_error",
+    )
     inlines = (PriceInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
+        return super().get_queryset(request).annotate(now=Now())
+
+    @admin.display(description="Success rate")
+    def success_rate(self, provider: Provider) -> str:
+        """Of the attempts that ended by themselves."""
+        health = _health(provider)
+        if health.success_rate is None:
+            return "–"
+        return f"{health.success_rate:.1%} of {health.attempts}"
+
+    @admin.display(description="First token (p50 / p95)")
+    def first_token(self, provider: Provider) -> str:
+        health = _health(provider)
+        if health.ttft_p50_ms is None:
+            return "–"
+        return f"{health.ttft_p50_ms} / {health.ttft_p95_ms} ms"
+
+    @admin.display(description="Cool-down")
+    def cool_down(self, provider: Provider) -> str:
+        """What is left of it."""
+        seconds = _health(provider).cools_for_s
+        return f"{seconds:.0f} s" if seconds else "–"
+
+    @admin.display(description="Last error")
+    def last_error(self, provider: Provider) -> str:
+        health = _health(provider)
+        if health.last_error_at is None:
+            return "–"
+        return f"{health.last_error}, {health.last_error_at:%H:%M:%S} UTC"
+
+
+def _health(provider: Provider) -> ProviderHealth:
+    """Looked up once a row."""
+    found: ProviderHealth | None = getattr(provider, "health", None)
+    if found is None:
+        found = provider.health = health_of(provider)  # type: ignore[attr-defined]
+    return found
+
+
+@admin.register(Alert)
+class AlertAdmin(admin.ModelAdmin[Alert]):
+    """What an operator has to mend; deleted when it is done."""
+
+    list_display = ("text", "count", "first_at", "last_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Alert | None = None
+    ) -> bool:
+        return False
 
 
 @admin.register(Agent)

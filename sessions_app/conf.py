@@ -31,6 +31,12 @@ class Conf:
     renew_s: float = _setting(3.0, "How often the leases are renewed.")
     give_up_s: float = _setting(6.0, "A process that could not renew stops its turns.")
     sweep_s: float = _setting(2.0, "How often abandoned turns are looked for.")
+    max_cool_down_s: float = _setting(
+        600.0, "Longest that a provider is left alone because it asked for it."
+    )
+    health_window_s: float = _setting(
+        3600.0, "How far back the health of providers is looked at."
+    )
     turn_timeout_s: float = _setting(300.0, "Limit of a whole turn.")
     log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
     log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")

@@ -142,12 +142,15 @@ class ProviderError(LanternError):
     ``retryable`` says whether the next candidate may be asked; ``status`` is the
     provider's HTTP status or numeric error code, kept for the attempt's record;
     ``diagnosis`` is for the log and the operator, never for clients.
+    ``retry_after_s`` is how long the provider asks to be left alone, and
+    ``needs_operator`` says that it stays broken until somebody mends the account.
     """
 
     code = "provider_error"
     http_status = 502
     default_message = "The model provider reported an error."
     retryable: ClassVar[bool] = True
+    needs_operator: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -166,6 +169,7 @@ class ProviderError(LanternError):
 class ProviderAuth(ProviderError):
     code = "provider_auth"
     default_message = "The model provider did not accept the server's credentials."
+    needs_operator = True
 
 
 class ProviderUnreachable(ProviderError):

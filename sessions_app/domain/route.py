@@ -27,11 +27,17 @@ class ProviderConfig:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One step of a route: an account, a model name, and its price if it has one."""
+    """One step of a route: an account, a model name, and its price if it has one.
+
+    ``cool_until``, on the clock ``time.monotonic``, is how long the provider asked to
+    be left alone; ``has_alert`` says that its operator was called.
+    """
 
     provider: ProviderConfig
     model: str
     price: PriceRule | None = None
+    cool_until: float = 0.0
+    has_alert: bool = False
 
 
 @dataclass(frozen=True, slots=True)

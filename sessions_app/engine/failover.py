@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ParamSpec
+
+from django.db import DatabaseError
 
 from sessions_app.conf import conf
 from sessions_app.domain.errors import BadResponse, ProviderError, ProviderUnreachable
@@ -20,7 +24,7 @@ from sessions_app.domain.parts import (
     ToolCallReady,
     UsagePart,
 )
-from sessions_app.domain.policy import may_fail_over
+from sessions_app.domain.policy import may_fail_over, worth_asking
 from sessions_app.domain.prompt import (
     AUTO,
     CompletionRequest,
@@ -32,10 +36,14 @@ from sessions_app.domain.route import Candidate
 from sessions_app.engine.deadline import Deadline
 from sessions_app.engine.meter import AttemptMeter, Book
 from sessions_app.providers.base import ProviderAdapter
+from sessions_app.store import health
+from sessions_app.store.db import in_thread
 
 logger = logging.getLogger(__name__)
 
 MIN_DELTA_SIZE = 4
+
+P = ParamSpec("P")
 
 ShowText = Callable[[list[str]], Awaitable[None]]
 FindAdapter = Callable[[str], ProviderAdapter]
@@ -100,16 +108,18 @@ async def run_with_failover(
 ) -> RoundReply:
     """Ask the candidates in order; raises the last ProviderError if none answers."""
     last_error: ProviderError | None = None
-    for candidate in candidates:
+    for candidate in worth_asking(candidates, book.cool_downs, time.monotonic()):
         reply = RoundReply()
         try:
             await _attempt(plan, candidate, find_adapter, book, reply)
         except ProviderError as error:
             last_error = error
-            _report(candidate, error)
+            await _report(candidate, error, book)
             if not may_fail_over(error, plan.deltas_before + reply.deltas_sent):
                 raise
         else:
+            if candidate.has_alert:
+                await _note(health.dismiss, candidate.provider.name)
             return reply
     raise last_error or ProviderUnreachable("No model provider is set up.")
 
@@ -189,14 +199,29 @@ def _require_content(reply: RoundReply) -> None:
         raise BadResponse("The model's answer was empty.")
 
 
-def _report(candidate: Candidate, error: ProviderError) -> None:
-    level = logging.ERROR if error.code == "provider_auth" else logging.WARNING
+async def _report(candidate: Candidate, error: ProviderError, book: Book) -> None:
+    """Log a failure, and tell all processes what follows from it."""
+    name = candidate.provider.name
     logger.log(
-        level,
+        logging.ERROR if error.needs_operator else logging.WARNING,
         "%s/%s failed: %s (status %s) %s",
-        candidate.provider.name,
+        name,
         candidate.model,
         error.code,
         error.status,
         error.diagnosis,
     )
+    if error.retry_after_s:
+        seconds = min(error.retry_after_s, conf().max_cool_down_s)
+        book.cool_downs[name] = time.monotonic() + seconds
+        await _note(health.cool_down, name, seconds)
+    if error.needs_operator:
+        await _note(health.call_operator, name, error.diagnosis)
+
+
+async def _note(write: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Write what others should know; a turn does not fail because they cannot."""
+    try:
+        await in_thread(write, *args, **kwargs)
+    except DatabaseError:
+        logger.exception("The state of a provider could not be stored.")

@@ -72,9 +72,14 @@ class AttemptMeter:
 
 
 class Book:
-    """The attempts of a turn: all of them, and those not stored yet."""
+    """The attempts of a turn: all of them, and those not stored yet.
+
+    ``cool_downs`` holds, by provider, until when those of this turn's attempts asked
+    to be left alone, on the clock ``time.monotonic``.
+    """
 
     def __init__(self, stored: Sequence[AttemptRecord] = ()) -> None:
+        self.cool_downs: dict[str, float] = {}
         self._records = list(stored)
         self._stored = len(stored)
 

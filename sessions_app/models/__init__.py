@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions_app.models.agent import Agent
+from sessions_app.models.alert import Alert
 from sessions_app.models.api_key import ApiKey
 from sessions_app.models.attempt import Attempt
 from sessions_app.models.idempotency import Idempotency
@@ -15,6 +16,7 @@ from sessions_app.models.turn import Turn
 
 __all__ = [
     "Agent",
+    "Alert",
     "ApiKey",
     "Attempt",
     "Idempotency",

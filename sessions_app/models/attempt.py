@@ -40,6 +40,9 @@ class Attempt(models.Model):
 
     class Meta:
         ordering = ["turn", "number"]
+        indexes = [
+            models.Index(fields=["provider", "created_at"], name="attempts_by_provider")
+        ]
 
     def __str__(self) -> str:
         return self.id

@@ -29,6 +29,12 @@ class Provider(models.Model):
         default=30.0, validators=[MinValueValidator(0.01)]
     )
 
+    cool_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="It asked to be left alone until then.",
+    )
+
     class Meta:
         ordering = ["name"]
 

@@ -7,16 +7,18 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Model
+from django.db.models.functions import Now
 from django.db.models.signals import post_delete, post_save
 
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.route import Candidate, ProviderConfig, split_route_entry
 from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule, price_for
-from sessions_app.models import Agent, Price, Provider, Tool
+from sessions_app.models import Agent, Alert, Price, Provider, Tool
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +54,8 @@ def enabled_providers() -> list[Provider]:
 class _Account:
     config: ProviderConfig
     rules: list[PriceRule]
+    cool_until: float
+    has_alert: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,30 @@ class AgentPlan:
 
 def _load_accounts() -> dict[str, _Account]:
     rows = Provider.objects.filter(is_enabled=True).prefetch_related("prices")
+    alerts = set(Alert.objects.values_list("key", flat=True))
     return {
-        row.name: _Account(config_of(row), [_rule(price) for price in row.prices.all()])
-        for row in rows
+        row.name: _Account(
+            config_of(row),
+            [_rule(price) for price in row.prices.all()],
+            # The database's clock measures, this process's own counts down.
+            time.monotonic() + cools_for_s(row) if row.cool_until else 0.0,
+            auth_alert_key(row.name) in alerts,
+        )
+        for row in rows.annotate(now=Now())
     }
+
+
+def cools_for_s(provider: Provider) -> float:
+    """Seconds that its cool-down has left; reads ``now``, the database's clock."""
+    if provider.cool_until is None:
+        return 0.0
+    now: datetime = provider.now  # type: ignore[attr-defined]
+    return max(0.0, (provider.cool_until - now).total_seconds())
+
+
+def auth_alert_key(provider: str) -> str:
+    """The alert that a provider refuses the server's key."""
+    return f"provider_auth:{provider}"
 
 
 def _load_plans() -> dict[int, AgentPlan]:
@@ -138,7 +162,7 @@ class Kept(Generic[T]):
         self._kept = None
 
 
-accounts = Kept(_load_accounts, Provider, Price)
+accounts = Kept(_load_accounts, Provider, Price, Alert)
 plans = Kept(_load_plans, Agent)
 tools = Kept(_load_tools, Tool)
 
@@ -162,7 +186,11 @@ def candidates_of(route: Iterable[str]) -> tuple[Candidate, ...]:
             logger.error("The route names the provider %s, which is not there.", name)
             continue
         price = price_for(model, account.rules)
-        found.append(Candidate(account.config, model, price))
+        found.append(
+            Candidate(
+                account.config, model, price, account.cool_until, account.has_alert
+            )
+        )
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import START, Cursor
 from sessions_app.edge.live.tail import tail
+from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
 from sessions_app.models import Agent, Session
 from sessions_app.service import NewMessage
@@ -36,8 +37,12 @@ class Engine:
 
     async def host(self, provider: ScriptedProvider, **options: Any) -> TurnHost:
         """A host of its own worker name, open."""
+        return await self.host_with(provider.find, **options)
+
+    async def host_with(self, find_adapter: FindAdapter, **options: Any) -> TurnHost:
+        """The same over any adapters."""
         options.setdefault("is_alone", False)
-        host = TurnHost(get_bus(), provider.find, **options)
+        host = TurnHost(get_bus(), find_adapter, **options)
         self.hosts.append(host)
         await host.open()
         return host
