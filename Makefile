@@ -58,7 +58,7 @@ deps: $(VENV)/.dev-stamp browser node ## All that the tests need
 browser:
 	@scripts/need-chromium
 
-node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp
+node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 
 %/node_modules/.stamp: %/package-lock.json
 	@scripts/need-node

@@ -175,6 +175,8 @@ LOGGING = {
         "daphne": {"level": "WARNING"},
         "twisted": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
     },
 }

@@ -145,7 +145,7 @@ async def _attempt(
                         reply.stop_reason = StopReason.LENGTH
                         break
             if not plan.may_be_empty:
-                _require_content(reply)
+                _require_content(plan, reply)
         status = "completed"
     except ProviderError as error:
         failure = error
@@ -191,9 +191,12 @@ async def _take(
         reply.texts += texts
 
 
-def _require_content(reply: RoundReply) -> None:
-    """An end without a word is a failure, unless its reason explains it."""
-    if reply.texts or reply.tool_calls:
+def _require_content(plan: RoundPlan, reply: RoundReply) -> None:
+    """An end without a word is a failure, unless its reason explains it.
+
+    A call is no word where no tool was offered.
+    """
+    if reply.texts or (reply.tool_calls and plan.tools):
         return
     if reply.stop_reason not in (StopReason.LENGTH, StopReason.CONTENT_FILTER):
         raise BadResponse("The model's answer was empty.")

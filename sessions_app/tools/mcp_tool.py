@@ -55,6 +55,9 @@ class McpTool:
             client = await server.client()
             result = await client.call_tool(self.remote_name, arguments)
         except MCPError as error:
+            if error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.REQUEST_TIMEOUT):
+                server.give_up(error)
+                raise ToolError("The tool could not be reached.") from error
             raise ToolError(f"The tool refused the call: {error}"[:500]) from error
         except ToolFault as error:
             raise ToolError("The tool could not be reached.") from error
