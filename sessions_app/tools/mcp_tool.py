@@ -30,6 +30,7 @@ CALL_TIMEOUT_S = 300.0
 """Longer than any tool may take: the caller's limit comes first."""
 LIST_TTL_S = 60.0
 """Servers tell of changes; this is for those that do not."""
+CLOSE_TIMEOUT_S = 10.0
 RETRY_S = 5.0
 MAX_PAGES = 20
 MAX_TOOLS = 128
@@ -81,6 +82,8 @@ class McpServer:
         self._listed_at: float | None = None
         self._retry_at = 0.0
         self._lock = asyncio.Lock()
+        self._is_over = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def client(self) -> Client:
         """The open connection, made at first use; ToolFault if there is none."""
@@ -89,7 +92,10 @@ class McpServer:
                 raise ToolFault("the MCP server failed a moment ago.")
             self._client = asyncio.get_running_loop().create_future()
             self._listed_at = None
-            self._task = asyncio.create_task(self._run(self._client))
+            self._is_over = asyncio.Event()
+            self._task = asyncio.create_task(self._run(self._client, self._is_over))
+            self._tasks.add(self._task)
+            self._task.add_done_callback(self._tasks.discard)
         assert self._client is not None
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
@@ -119,16 +125,25 @@ class McpServer:
         """End a connection that failed; a later call makes another."""
         logger.warning("The MCP server %s failed: %r", self._config.name, error)
         self._retry_at = time.monotonic() + RETRY_S
-        if self._task is not None:
-            self._task.cancel()
+        self._end_task()
 
     async def close(self) -> None:
         """End the connection, and the server's process if it is one."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        self._end_task()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_TIMEOUT_S)
 
-    async def _run(self, opened: asyncio.Future[Client]) -> None:
+    def _end_task(self) -> None:
+        """Let it close in order, or break off a connect that hangs."""
+        self._is_over.set()
+        task, client = self._task, self._client
+        if task is not None and client is not None and not client.done():
+            task.cancel()
+        self._task = None
+
+    async def _run(
+        self, opened: asyncio.Future[Client], is_over: asyncio.Event
+    ) -> None:
         try:
             async with (
                 _transport(self._config) as transport,
@@ -140,9 +155,7 @@ class McpServer:
             ):
                 if not opened.done():
                     opened.set_result(client)
-                await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            raise
+                await is_over.wait()
         except Exception as error:
             if not opened.done():
                 opened.set_exception(error)

@@ -1,14 +1,14 @@
-"""The frames of the ``lantern.v1`` socket protocol."""
+"""What clients say in ``lantern.v1``, the socket's protocol."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from sessions_app.domain.errors import BadRequest, UnknownField
 from sessions_app.domain.text import require_storable, storable
-from sessions_app.wire.payload import Entry, camel, encode_json
+from sessions_app.wire.payload import camel
 
 Json = dict[str, Any]
 
@@ -27,12 +27,22 @@ class Start(Frame, tag="session.start"):
     provider: str | None = None
     model: str | None = None
     tools: list[Json] = []
-    tool_choice: Json | None = None
+    tool_choice: Json | str | None = None
 
 
 class Prompt(Frame, tag="session.prompt"):
     session_id: str
     prompt: str
+
+
+class ToolResults(Frame, tag="session.tool_results"):
+    session_id: str
+    results: list[Json]
+
+
+class Approve(Frame, tag="session.approve"):
+    session_id: str
+    approvals: list[Json]
 
 
 class Cancel(Frame, tag="session.cancel"):
@@ -52,11 +62,10 @@ class Ping(Frame, tag="ping"):
     pass
 
 
-ClientFrame = Start | Prompt | Cancel | Close | Attach | Ping
+ClientFrame = Start | Prompt | ToolResults | Approve | Cancel | Close | Attach | Ping
 
 FRAMES: dict[str, type[Frame]] = {
-    str(kind.__struct_config__.tag): kind
-    for kind in (Start, Prompt, Cancel, Close, Attach, Ping)
+    str(kind.__struct_config__.tag): kind for kind in get_args(ClientFrame)
 }
 
 
@@ -101,49 +110,3 @@ def read_frame(value: object) -> ClientFrame:
     except msgspec.ValidationError as error:
         raise BadRequest(f"The message is not valid: {error}.") from error
     return frame  # type: ignore[no-any-return]
-
-
-def frame_text(kind: str, **fields: Any) -> str:
-    """A server's message; fields that are None are left out."""
-    known = {name: value for name, value in fields.items() if value is not None}
-    return encode_json({"type": kind, **known}).decode()
-
-
-def event_frame(entry: Entry) -> str:
-    """An event as it is, for an attached session."""
-    body = msgspec.Raw(entry.body)
-    return frame_text("event", id=str(entry.cursor), name=entry.kind, data=body)
-
-
-def turn_frame(entry: Entry, request_ids: dict[str, str]) -> str | None:
-    """An event in the words of ``lantern.v1``; None if it has none there.
-
-    ``request_ids`` gives the request that a turn answers; it is echoed once.
-    """
-    event: Json = msgspec.json.decode(entry.body)
-    ids = {"sessionId": event["sessionId"], "turnId": event.get("turnId")}
-    match entry.kind:
-        case "session.status_running":
-            return frame_text("session.state", **ids, state="running")
-        case "session.status_idle":
-            return frame_text("session.state", **ids, state="idle")
-        case "turn_started":
-            request_id = request_ids.pop(event["turnId"], None)
-            return frame_text("turn.started", **ids, requestId=request_id)
-        case "message_delta":
-            return frame_text(
-                "output.delta", **ids, seq=event["seq"], text=event["delta"]
-            )
-        case "message_completed":
-            is_cancelled = event["stopReason"] == "cancelled"
-            return frame_text(
-                "turn.completed",
-                **ids,
-                status="cancelled" if is_cancelled else "completed",
-                text=event["text"],
-                usage=event["usage"],
-            )
-        case "message_error" | "turn_failed":
-            failure = {"code": event["code"], "message": event["error"]}
-            return frame_text("turn.completed", **ids, status="failed", error=failure)
-    return None

@@ -6,13 +6,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import StatusIdle, TurnStarted
+from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.edge.live.tail import tail
 from sessions_app.store.posting import PostedTurn
-from sessions_app.wire import lantern_v1 as wire
+from sessions_app.wire.lantern_v1_server import event_text, turn_text
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -43,20 +45,29 @@ class Follower:
 
     async def frame(self, entry: Entry) -> str | None:
         """The event as a frame; None if there is nothing to show."""
-        return wire.event_frame(entry)
+        return event_text(entry)
 
     def is_done(self) -> bool:
         """Whether nothing that matters can follow."""
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a session's start said of tools; it counts for each of its prompts."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    choice: ToolChoice = AUTO
+
+
 class OwnedSession(Follower):
     """A session that its connection started: it may post, and names its requests."""
 
     def __init__(
-        self, posted: PostedTurn, send: Callable[[str], Awaitable[None]]
+        self, posted: PostedTurn, tools: Tools, send: Callable[[str], Awaitable[None]]
     ) -> None:
         self.last = posted
+        self.tools = tools
         self.is_closed = False
         # Held while a prompt is posted: its turn may begin before its id is known here.
         self.posting = asyncio.Lock()
@@ -78,7 +89,7 @@ class OwnedSession(Follower):
             self._ended_ordinal = entry.cursor.turn
         if self.is_closed and entry.kind == StatusIdle.kind:
             return None  # "closed" was said, and stays
-        return wire.turn_frame(entry, self._request_ids)
+        return turn_text(entry, self._request_ids)
 
     def is_done(self) -> bool:
         return self.is_closed and self._ended_ordinal >= self.last.ordinal

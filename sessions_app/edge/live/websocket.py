@@ -16,14 +16,21 @@ from sessions_app.domain.errors import BadRequest, LanternError, NotFound
 from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
-from sessions_app.edge.live.follower import Follower, OwnedSession
+from sessions_app.edge.live.follower import Follower, OwnedSession, Tools
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
 from sessions_app.edge.posting import require_visitor_pace
+from sessions_app.edge.tool_fields import (
+    approvals_of,
+    client_tools_of,
+    tool_choice_of,
+    tool_results_of,
+)
 from sessions_app.service import NewMessage
 from sessions_app.store import catalog
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from sessions_app.wire import lantern_v1 as wire
+from sessions_app.wire import lantern_v1_server as said
 
 logger = logging.getLogger(__name__)
 
@@ -82,11 +89,12 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._handle(wire.read_frame(value))
         except Exception as error:
             known = as_lantern_error(error)
-            await self._send(
-                "error",
-                requestId=wire.request_id_of(value),
-                code=known.code,
-                message=known.message,
+            await self._say(
+                said.Error(
+                    request_id=wire.request_id_of(value),
+                    code=known.code,
+                    message=known.message,
+                )
             )
 
     async def disconnect(self, code: int) -> None:
@@ -110,6 +118,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self._start(frame)
             case wire.Prompt():
                 await self._prompt(frame)
+            case wire.ToolResults() | wire.Approve():
+                await self._answer_calls(frame)
             case wire.Cancel():
                 await self._cancel(frame)
             case wire.Close():
@@ -117,26 +127,27 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case wire.Attach():
                 await self._attach(frame)
             case wire.Ping():
-                await self._send("pong", requestId=frame.request_id)
+                await self._say(said.Pong(request_id=frame.request_id))
             case _:
                 assert_never(frame)
 
     async def _start(self, frame: wire.Start) -> None:
-        if frame.tools or frame.tool_choice:
-            raise BadRequest("Tools are not supported by this server.", param="tools")
+        tools = Tools(
+            client_tools_of(frame.tools, "tools"),
+            tool_choice_of(frame.tool_choice, "toolChoice"),
+        )
         if len(self._followers) >= MAX_SESSIONS:
             raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
-        posted = await in_thread(self._create_and_post, frame)
-        await self._send(
-            "session.started",
-            requestId=frame.request_id,
-            session={"id": posted.session_id, "state": "running"},
+        posted = await in_thread(self._create_and_post, frame, tools)
+        session = said.SessionRef(posted.session_id, "running")
+        await self._say(
+            said.SessionStarted(request_id=frame.request_id, session=session)
         )
-        owned = OwnedSession(posted, self.send)
+        owned = OwnedSession(posted, tools, self.send)
         self._owned[posted.session_id] = owned
         self._follow(posted.session_id, owned)
 
-    def _create_and_post(self, frame: wire.Start) -> PostedTurn:
+    def _create_and_post(self, frame: wire.Start, tools: Tools) -> PostedTurn:
         principal = self._writer()
         route = ""
         if frame.provider is not None or frame.model is not None:
@@ -146,7 +157,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             route = catalog.route_to(frame.provider, frame.model, allowed)
         session = service.create_session(principal.caller, frame.agent, {}, route)
         try:
-            return self._post(session.pk, frame.prompt)
+            return self._post(session.pk, frame.prompt, tools)
         except LanternError:
             service.delete_session(principal.caller, session.pk)
             raise
@@ -154,14 +165,34 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def _prompt(self, frame: wire.Prompt) -> None:
         owned = self._require_owned(frame.session_id)
         async with owned.posting:
-            posted = await in_thread(self._post, frame.session_id, frame.prompt)
+            posted = await in_thread(
+                self._post, frame.session_id, frame.prompt, owned.tools
+            )
             owned.remember(posted, frame.request_id)
 
-    def _post(self, session_id: str, prompt: str) -> PostedTurn:
+    def _post(self, session_id: str, prompt: str, tools: Tools) -> PostedTurn:
         principal = self._writer()
         require_visitor_pace(principal, self._address)
-        message = NewMessage(prompt, OnBusy.REJECT)
+        message = NewMessage(
+            prompt,
+            OnBusy.REJECT,
+            client_tools=tools.specs,
+            tool_choice=tools.choice,
+        )
         return service.post_message(principal.caller, session_id, message)
+
+    async def _answer_calls(self, frame: wire.ToolResults | wire.Approve) -> None:
+        """Results and approvals for the turn that waits for them."""
+        session_id = frame.session_id
+        turn_id = self._require_owned(session_id).last.turn_id
+        ids = (self._writer().caller, session_id, turn_id)
+        if isinstance(frame, wire.ToolResults):
+            results = tool_results_of(frame.results, "results")
+            await in_thread(service.send_tool_results, *ids, results)
+        else:
+            approvals = approvals_of(frame.approvals, "approvals")
+            await in_thread(service.approve_calls, *ids, approvals)
+        await self._send_state(session_id, frame.request_id)
 
     async def _cancel(self, frame: wire.Cancel) -> None:
         turn_id = self._require_owned(frame.session_id).last.turn_id
@@ -213,15 +244,16 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         assert self._principal is not None
         caller = self._principal.caller
         session = await in_thread(service.get_session, caller, session_id)
-        await self._send(
-            "session.state",
-            requestId=request_id,
-            sessionId=session_id,
-            state=session.status,
+        await self._say(
+            said.SessionState(
+                request_id=request_id,
+                session_id=session_id,
+                state=session.status.value,
+            )
         )
 
-    async def _send(self, kind: str, **fields: Any) -> None:
-        await self.send(wire.frame_text(kind, **fields))
+    async def _say(self, frame: said.ServerFrame) -> None:
+        await self.send(said.text_of(frame))
 
 
 def _hello(principal: Principal) -> str:
@@ -235,6 +267,6 @@ def _hello(principal: Principal) -> str:
     is_server = principal.kind != "visitor"
     providers = [p.name for p in catalog.enabled_providers()] if is_server else []
     models = catalog.route_models(caller.agents) if is_server else []
-    return wire.frame_text(
-        "hello", protocol=PROTOCOL, agents=agents, providers=providers, models=models
+    return said.text_of(
+        said.Hello(protocol=PROTOCOL, agents=agents, providers=providers, models=models)
     )

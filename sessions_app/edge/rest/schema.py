@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter
+
+from sessions_app.wire.lantern_v1_server import socket_schema
+from sessions_app.wire.payload import encode_json
 
 PAGE = [
     OpenApiParameter("limit", int, description="1 to 100, 20 if left out."),
@@ -125,3 +130,11 @@ def _parameter(
         "description": description,
         "schema": {"type": "string"},
     }
+
+
+@require_safe
+def socket_schema_page(request: HttpRequest) -> HttpResponse:
+    """JSON Schema of the socket's messages; open, like the OpenAPI description."""
+    return HttpResponse(
+        encode_json(socket_schema()), content_type="application/schema+json"
+    )

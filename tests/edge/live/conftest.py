@@ -5,8 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from jsonschema import Draft202012Validator
 
 from sessions_app.store.db import in_thread
+from sessions_app.wire.lantern_v1_server import socket_schema
 from tests.fakes.asgi import PATIENCE_S
 from tests.fakes.edge import Live
 
@@ -17,8 +19,13 @@ def in_database() -> Callable[..., Any]:
     return in_thread
 
 
+SERVER_FRAME = Draft202012Validator(
+    {**socket_schema(), "anyOf": [{"$ref": "#/$defs/ServerMessage"}]}
+)
+
+
 class Socket:
-    """A connected socket of Alice, read frame by frame."""
+    """A connected socket of Alice, read frame by frame; each must fit the schema."""
 
     def __init__(self, live: Live, **handshake: Any) -> None:
         self.communicator = live.client.socket(**handshake)
@@ -36,7 +43,9 @@ class Socket:
 
     async def read(self) -> dict[str, Any]:
         text = await self.communicator.receive_from(PATIENCE_S)
-        return dict(msgspec.json.decode(text))
+        frame = dict(msgspec.json.decode(text))
+        SERVER_FRAME.validate(frame)
+        return frame
 
     async def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Say something, give the next frame."""
