@@ -6,14 +6,17 @@ import hashlib
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
-from sessions_app.conf import read_env
+from sessions_app.conf import read_env, setting_from_env
 
 BUSY_TIMEOUT_S = 5
+CONNECT_TIMEOUT_S = 3
+POOL_TIMEOUT_S = 3.0
+"""A request that finds no free connection for so long is told to come again."""
 
 
 def database(folder: Path) -> dict[str, Any]:
@@ -25,18 +28,39 @@ def database(folder: Path) -> dict[str, Any]:
     if parts.scheme == "sqlite":
         return _sqlite(unquote(parts.path[1:]))
     if parts.scheme in ("postgres", "postgresql"):
-        return {
-            "ENGINE": "django.db.backends.postgresql",
-            "NAME": unquote(parts.path[1:]),
-            "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""),
-            "HOST": parts.hostname or "",
-            "PORT": str(parts.port or ""),
-            "OPTIONS": {"pool": True, **dict(parse_qsl(parts.query))},
-        }
+        return _postgresql(parts)
     raise ImproperlyConfigured(
         "DATABASE_URL must begin with sqlite:/// or postgresql://."
     )
+
+
+def _postgresql(parts: SplitResult) -> dict[str, Any]:
+    try:
+        port = str(parts.port or "")
+    except ValueError as error:
+        raise ImproperlyConfigured("The port in DATABASE_URL is no number.") from error
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path[1:]),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": port,
+        # A connection that died with the server is found before it is used.
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "connect_timeout": CONNECT_TIMEOUT_S,
+            "application_name": "lantern",
+            **dict(parse_qsl(parts.query)),
+            "pool": {
+                "min_size": 0,
+                "max_size": 2 * setting_from_env("database_threads"),
+                "timeout": POOL_TIMEOUT_S,
+                # Whoever asks next tries again: the pool's own pauses grow to minutes.
+                "reconnect_timeout": POOL_TIMEOUT_S,
+            },
+        },
+    }
 
 
 def _sqlite(path: str) -> dict[str, Any]:

@@ -68,12 +68,15 @@ def conf() -> Conf:
     unknown = sorted(set(overrides) - known)
     if unknown:
         raise ImproperlyConfigured(f"LANTERN has no setting {unknown[0]!r}.")
-    values: dict[str, Any] = {}
-    for item in fields(Conf):
-        text = read_env(f"LANTERN_{item.name.upper()}")
-        if text is not None:
-            values[item.name] = _number(item.name, text, type(item.default))
+    values = {item.name: setting_from_env(item.name) for item in fields(Conf)}
     return Conf(**{**values, **overrides})
+
+
+def setting_from_env(name: str) -> Any:
+    """What the environment says of one setting, else its default."""
+    default = next(item.default for item in fields(Conf) if item.name == name)
+    text = read_env(f"LANTERN_{name.upper()}")
+    return default if text is None else _number(name, text, type(default))
 
 
 def read_env(name: str) -> str | None:

@@ -10,10 +10,13 @@ _folder = Path(tempfile.mkdtemp(prefix="lantern-test-"))
 os.environ["LANTERN_DATA_DIR"] = str(_folder)
 for _name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LANTERN_SECRET_KEYS", "PORT"):
     os.environ.pop(_name, None)
+# Whoever sets it has the same tests run on PostgreSQL.
+os.environ["DATABASE_URL"] = os.environ.get("LANTERN_TEST_DATABASE_URL", "")
 
 from lantern_site.settings import *  # noqa: E402, F403
 from lantern_site.settings import DATABASES  # noqa: E402
 
 # Threads of the store have connections of their own, so the database is a file.
-DATABASES["default"]["TEST"] = {"NAME": str(_folder / "test.sqlite3")}
+if not os.environ["DATABASE_URL"]:
+    DATABASES["default"]["TEST"] = {"NAME": str(_folder / "test.sqlite3")}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

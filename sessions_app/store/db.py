@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
@@ -15,10 +16,12 @@ from sessions_app.conf import conf
 P = ParamSpec("P")
 R = TypeVar("R")
 
+QUIET_S = 10.0
+
 
 @lru_cache(maxsize=1)
 def _threads() -> ThreadPoolExecutor:
-    # The number of connections is the number of threads, whatever waits or streams.
+    # Connections are as many as threads, whatever waits or streams.
     # SQLite has one writer: more threads than two only wait for it, and each other.
     return ThreadPoolExecutor(conf().database_threads, thread_name_prefix="store")
 
@@ -35,6 +38,16 @@ def _call(function: Callable[[], R]) -> R:
         return function()
     finally:
         close_old_connections()
+
+
+async def quiet() -> None:
+    """Return once no query runs on these threads.
+
+    A task that is cancelled does not stop its query.
+    """
+    count = conf().database_threads
+    barrier = threading.Barrier(count, timeout=QUIET_S)
+    await asyncio.gather(*(in_thread(barrier.wait) for _ in range(count)))
 
 
 def close_threads() -> None:

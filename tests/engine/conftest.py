@@ -18,6 +18,7 @@ from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
 from sessions_app.models import Agent, Session
 from sessions_app.service import NewMessage
+from sessions_app.store import db
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from tests.fakes.people import make_agent, make_caller, make_session
@@ -95,6 +96,7 @@ async def engine(transactional_db: None) -> AsyncIterator[Engine]:
         yield made
     for host in made.hosts:
         await host.close(0.0)
+    await db.quiet()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from lantern_site.asgi import build_application
 from sessions_app.engine.consumer import EngineTask
 from sessions_app.models import Agent, ApiKey, Session
 from sessions_app.providers.base import ProviderAdapter
+from sessions_app.store import db
 from sessions_app.store.db import in_thread
 from tests.fakes.asgi import Answer, AsgiClient
 from tests.fakes.people import ALICE_KEY, BOB_KEY, make_agent, make_key, make_session
@@ -141,3 +142,4 @@ async def live(transactional_db: None) -> AsyncIterator[Live]:
     async with asyncio.timeout(15):
         yield made
     await made.engine.stop()
+    await db.quiet()

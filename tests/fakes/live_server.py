@@ -8,6 +8,7 @@ The log is read at the end: a traceback in it fails the test.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -18,12 +19,18 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+import psycopg
+from psycopg import sql
+
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
 START_S = 15.0
 STOP_S = 15.0
+DATABASE_FILE = "database.url"
+"""Where a data folder's database is, if it is not in the folder."""
 COMPLAINTS = ("Traceback (most recent call last)", "was never", "ResourceWarning")
 
+_numbers = itertools.count()
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR")
 
 
@@ -41,6 +48,8 @@ def free_port() -> int:
 def environment(folder: Path, **extra: str) -> dict[str, str]:
     """What the server sees: nothing of the tests' own settings."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    if (folder / DATABASE_FILE).exists():
+        kept["DATABASE_URL_FILE"] = str(folder / DATABASE_FILE)
     return {
         **kept,
         "LANTERN_DATA_DIR": str(folder),
@@ -78,6 +87,7 @@ class LiveServer:
         self.may_complain = False
         self.said = ""
         shutil.copytree(template, folder)
+        own_database(folder)
         if toml:
             self.provision(toml)
 
@@ -176,5 +186,23 @@ class LiveServer:
 
 def make_template(folder: Path) -> Path:
     """A migrated data folder, to be copied: migrations take longer than a start."""
+    own_database(folder)
     manage(folder, "migrate", "--verbosity", "0")
     return folder
+
+
+def own_database(folder: Path) -> None:
+    """On PostgreSQL, give the folder a database: empty, or a copy of its template's."""
+    base = os.environ.get("LANTERN_TEST_DATABASE_URL")
+    if not base:
+        return
+    kept = folder / DATABASE_FILE
+    template = "template0"
+    if kept.exists():
+        template = kept.read_text().rpartition("/")[2]
+    name = f"lantern_{os.getpid()}_{next(_numbers)}"
+    server = base.rpartition("/")[0]
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        names = map(sql.Identifier, (name, template))
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+    kept.write_text(f"{server}/{name}")

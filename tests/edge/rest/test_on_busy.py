@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live, Rest
 from tests.fakes.scripted_provider import says
 
@@ -89,7 +90,7 @@ BODIES: list[Any] = [
 async def test_both_doors_answer_alike(live: Live, body: Any) -> None:
     url = f"{live.path}/messages"
     ahead = await live.client.request("POST", url, json=body)
-    behind = await asyncio.to_thread(Rest(), "POST", url, body)
+    behind = await in_thread(Rest(), "POST", url, body)
     assert ahead.status == behind.status
     if ahead.status == 202:
         assert set(ahead.json) == set(behind.json)
