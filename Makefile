@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,12 @@ run: $(VENV)/.run-stamp ## Install, migrate, make what a first start needs, and 
 	@exec $(BIN)/python manage.py serve
 
 test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
+	@$(MAKE) --no-print-directory test-postgres
 	@$(BIN)/python -m pytest
+
+test-postgres: deps ## Every test that may touch a database, on PostgreSQL
+	@$(BIN)/python -m tests.fakes.postgres \
+		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .
@@ -53,10 +58,13 @@ lock: $(VENV)/.dev-stamp ## Compile requirements*.txt from pyproject.toml
 
 install: $(VENV)/.run-stamp ## What the server needs, and no more
 
-deps: $(VENV)/.dev-stamp browser node ## All that the tests need
+deps: $(VENV)/.dev-stamp browser node services ## All that the tests need
 
 browser:
 	@scripts/need-chromium
+
+services:
+	@scripts/need-postgres
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

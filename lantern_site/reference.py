@@ -30,7 +30,9 @@ VARIABLES = (
     Variable(
         "DATABASE_URL",
         "SQLite in the data folder",
-        "`sqlite:///path` or `postgresql://user:password@host:port/name`.",
+        "`sqlite:///path` or `postgresql://user:password@host:port/name`; what follows"
+        " a `?` goes to PostgreSQL, such as `sslmode=require`. A process opens at most"
+        " twice `LANTERN_DATABASE_THREADS` connections.",
     ),
     Variable(
         "REDIS_URL",

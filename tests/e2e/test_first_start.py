@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -25,18 +24,20 @@ from tests.fakes.live_server import (
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 
-TABLES = ("agent", "apikey", "provider", "session")
+MODELS = [f"sessions_app.{name}" for name in ("Agent", "ApiKey", "Provider", "Session")]
+MODELS += ["widget.Embed", "auth.User"]
 
 
-def counts(folder: Path) -> list[int]:
+COUNT = """
+from django.apps import apps
+print([apps.get_model(n).objects.count() for n in "{names}".split()])
+"""
+
+
+def counts(folder: Path) -> str:
     """How many rows there are of what a first start makes."""
-    with sqlite3.connect(folder / "lantern.sqlite3") as database:
-        tables = [f"sessions_app_{name}" for name in TABLES]
-        tables += ["widget_embed", "auth_user"]
-        found = [database.execute(f"SELECT count(*) FROM {t}") for t in tables]
-        rows = [row.fetchone()[0] for row in found]
-    database.close()
-    return rows
+    code = COUNT.format(names=" ".join(MODELS))
+    return manage(folder, "shell", "--no-imports", "-c", code)
 
 
 def curl_line(said: str) -> str:

@@ -48,7 +48,7 @@ def free_port() -> int:
 def environment(folder: Path, **extra: str) -> dict[str, str]:
     """What the server sees: nothing of the tests' own settings."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    if (folder / DATABASE_FILE).exists():
+    if (folder / DATABASE_FILE).exists() and "DATABASE_URL" not in extra:
         kept["DATABASE_URL_FILE"] = str(folder / DATABASE_FILE)
     return {
         **kept,

@@ -1,6 +1,6 @@
 """A PostgreSQL of the tests' own, on a free loopback port.
 
-    with Postgres.made(folder) as postgres:
+    with Postgres.temporary() as postgres:
         ... postgres.url("lantern") ...
 
 Run as a program it starts one for a command and hands it the URL:
@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -68,6 +70,15 @@ class Postgres:
             "initdb", "-D", ".", "-U", "lantern", "-A", "trust", "-E", "UTF8", "-N"
         )
         return self
+
+    @classmethod
+    @contextmanager
+    def temporary(cls, **settings: str) -> Iterator[Postgres]:
+        """A new cluster that runs, and is gone afterwards."""
+        with tempfile.TemporaryDirectory(prefix="lantern-postgres-") as folder:
+            os.chmod(folder, 0o755)  # another user works in there
+            with cls.made(Path(folder) / "cluster", **settings) as postgres:
+                yield postgres
 
     def url(self, database: str = "postgres") -> str:
         """What ``DATABASE_URL`` takes."""
@@ -126,11 +137,9 @@ class Postgres:
 
 def main(command: list[str]) -> int:
     """Run a command with a PostgreSQL beside it; the command's exit status."""
-    with tempfile.TemporaryDirectory(prefix="lantern-postgres-") as folder:
-        os.chmod(folder, 0o755)  # another user works in there
-        with Postgres.made(Path(folder) / "cluster") as postgres:
-            environment = {**os.environ, URL_NAME: postgres.url("lantern")}
-            return subprocess.run(command, env=environment).returncode
+    with Postgres.temporary() as postgres:
+        environment = {**os.environ, URL_NAME: postgres.url("lantern")}
+        return subprocess.run(command, env=environment).returncode
 
 
 if __name__ == "__main__":
