@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from sessions_app import tool_admin  # noqa: F401  (registers)
+from sessions_app import budget_admin, tool_admin  # noqa: F401  (they register)
 from sessions_app.models import (
     Agent,
     Alert,

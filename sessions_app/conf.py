@@ -37,6 +37,9 @@ class Conf:
     health_window_s: float = _setting(
         3600.0, "How far back the health of providers is looked at."
     )
+    budget_output_tokens: int = _setting(
+        4096, "Longest reply under a budget, if the agent sets no max_output_tokens."
+    )
     turn_timeout_s: float = _setting(300.0, "Limit of a whole turn.")
     log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
     log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")

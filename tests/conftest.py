@@ -13,6 +13,7 @@ from django.core.cache import cache
 
 from sessions_app.bus.memory import memory_bus
 from sessions_app.store import db
+from sessions_app.store.budgets import budgets
 from sessions_app.store.catalog import accounts, plans
 
 pytest_plugins = ["tests.no_skips"]
@@ -60,6 +61,7 @@ def fresh_process() -> Iterator[None]:
     cache.clear()
     accounts.forget()
     plans.forget()
+    budgets.forget()
     yield
 
 

@@ -6,6 +6,7 @@ LanternError                code, http_status, message (safe to show anybody)
 │   │   ├── UnknownField    400 unknown_field
 │   │   └── BadCursor       400 bad_cursor
 │   ├── Unauthorized        401 unauthorized
+│   ├── BudgetExceeded      402 budget_exceeded (budget, limit, spent, renewsAt)
 │   ├── ForbiddenOrigin     403 forbidden_origin
 │   ├── NotAllowed          403 not_allowed
 │   ├── NotFound            404 not_found
@@ -80,6 +81,12 @@ class Unauthorized(RequestError):
     code = "unauthorized"
     http_status = 401
     default_message = "A valid credential is required."
+
+
+class BudgetExceeded(RequestError):
+    code = "budget_exceeded"
+    http_status = 402
+    default_message = "The budget for this is used up."
 
 
 class ForbiddenOrigin(RequestError):

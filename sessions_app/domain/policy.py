@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from sessions_app.domain.budget import Limit
 from sessions_app.domain.errors import ProviderError
 from sessions_app.domain.route import Candidate
 
@@ -27,3 +28,15 @@ def worth_asking(
         if now >= max(candidate.cool_until, cool_downs.get(candidate.provider.name, 0))
     ]
     return awake or candidates
+
+
+def payable(
+    candidates: Sequence[Candidate], limits: Iterable[Limit]
+) -> tuple[Candidate, ...]:
+    """The candidates whose calls every limit can count."""
+    limits = list(limits)
+    return tuple(
+        candidate
+        for candidate in candidates
+        if all(limit.can_count(candidate.price) for limit in limits)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sessions_app.domain.budget import Allowance
 from sessions_app.domain.outcome import NOT_BEGUN, Progress
 from sessions_app.domain.prompt import AUTO, PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.tooling import ToolConfig
@@ -45,6 +46,7 @@ class TurnWork:
     """What one claim of a turn is to do; ``fence`` is the claim's number.
 
     ``tools`` are names: of ``stored_tools``, or of tools that are built in.
+    ``allowances`` is what is reserved for the turn, empty unless it ``is_budgeted``.
     ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
     its question was answered before, or is to be.
     """
@@ -64,6 +66,8 @@ class TurnWork:
     progress: Progress = NOT_BEGUN
     canned_reply: str = ""
     max_output_tokens: int | None = None
+    allowances: tuple[Allowance, ...] = ()
+    is_budgeted: bool = False
     temperature: float | None = None
     is_again: bool = False
     is_cancelled: bool = False

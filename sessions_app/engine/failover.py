@@ -106,7 +106,10 @@ async def run_with_failover(
     find_adapter: FindAdapter,
     book: Book,
 ) -> RoundReply:
-    """Ask the candidates in order; raises the last ProviderError if none answers."""
+    """Ask the candidates in order; raises the last ProviderError if none answers.
+
+    BudgetExceeded comes before an attempt that could not be paid for.
+    """
     last_error: ProviderError | None = None
     for candidate in worth_asking(candidates, book.cool_downs, time.monotonic()):
         reply = RoundReply()
@@ -132,6 +135,7 @@ async def _attempt(
     reply: RoundReply,
 ) -> None:
     config, request = candidate.provider, plan.request(candidate)
+    await book.open(request, candidate)
     meter = AttemptMeter(candidate, request, plan.round_no)
     deadline = Deadline(config.first_content_timeout_s, config.idle_timeout_s)
     status, failure = "failed", None

@@ -11,6 +11,7 @@ from sessions_app.domain.prompt import CompletionRequest, PromptMessage
 from sessions_app.domain.route import Candidate
 from sessions_app.domain.usage import Usage, merge_usage, settle
 from sessions_app.engine.deadline import Deadline
+from sessions_app.engine.spending import Spending
 
 
 class AttemptMeter:
@@ -78,8 +79,11 @@ class Book:
     to be left alone, on the clock ``time.monotonic``.
     """
 
-    def __init__(self, stored: Sequence[AttemptRecord] = ()) -> None:
+    def __init__(
+        self, stored: Sequence[AttemptRecord] = (), spending: Spending | None = None
+    ) -> None:
         self.cool_downs: dict[str, float] = {}
+        self._spending = spending
         self._records = list(stored)
         self._stored = len(stored)
 
@@ -87,6 +91,11 @@ class Book:
     def next_number(self) -> int:
         """The number of the attempt that is booked next."""
         return len(self._records) + 1
+
+    async def open(self, request: CompletionRequest, candidate: Candidate) -> None:
+        """Make sure that an attempt can be paid for; raises BudgetExceeded."""
+        if self._spending is not None:
+            await self._spending.require(request, candidate, self._records)
 
     def add(self, record: AttemptRecord) -> None:
         """Book an attempt."""

@@ -13,6 +13,7 @@ from sessions_app.bus import Bus, StaleFence
 from sessions_app.conf import conf
 from sessions_app.domain.announce import Announcement
 from sessions_app.domain.errors import (
+    BudgetExceeded,
     LanternError,
     ProviderError,
     ProviderTimeout,
@@ -35,6 +36,7 @@ from sessions_app.engine.rounds import (
     TurnCancelled,
     TurnWaits,
 )
+from sessions_app.engine.spending import Spending
 from sessions_app.engine.toolbox import Toolbox
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
@@ -63,7 +65,8 @@ class TurnRun:
         self.work = work
         self._publisher = Publisher(bus, work)
         self._find_adapter = find_adapter
-        self._book = Book(work.progress.attempts)
+        spending = Spending(work.turn_id, work.allowances) if work.allowances else None
+        self._book = Book(work.progress.attempts, spending)
         self._shown = list(work.progress.shown)
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
@@ -111,6 +114,8 @@ class TurnRun:
             return self._failed(ProviderTimeout("The answer took too long."), True)
         except ProviderError as error:
             return self._failed(error, error.retryable)
+        except BudgetExceeded as error:
+            return self._failed(error, False)
         except DatabaseError:
             logger.exception("Turn %s: the database failed.", self.work.turn_id)
             return self._failed(StorageFailed(), True)

@@ -6,6 +6,7 @@ from sessions_app.models.agent import Agent
 from sessions_app.models.alert import Alert
 from sessions_app.models.api_key import ApiKey
 from sessions_app.models.attempt import Attempt
+from sessions_app.models.budget import Budget, BudgetLedger, BudgetReservation
 from sessions_app.models.idempotency import Idempotency
 from sessions_app.models.message import Message
 from sessions_app.models.provider import Price, Provider
@@ -19,6 +20,9 @@ __all__ = [
     "Alert",
     "ApiKey",
     "Attempt",
+    "Budget",
+    "BudgetLedger",
+    "BudgetReservation",
     "Idempotency",
     "Message",
     "Price",

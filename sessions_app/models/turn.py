@@ -27,6 +27,7 @@ class Turn(models.Model):
         "sessions_app.Message", null=True, on_delete=models.SET_NULL, related_name="+"
     )
     allow_failover = models.BooleanField(default=True)
+    is_budgeted = models.BooleanField(default=False)
 
     fence = models.PositiveIntegerField(default=0)
     worker = models.CharField(max_length=40, blank=True, default="")

@@ -8,6 +8,7 @@ from sessions_app.provision.registry import register_section
 from sessions_app.provision.report import Report
 from sessions_app.provision.sections import (
     AgentSection,
+    BudgetSection,
     KeySection,
     PriceSection,
     ProviderSection,
@@ -21,3 +22,4 @@ register_section("price", PriceSection())
 register_section("tool", ToolSection())
 register_section("agent", AgentSection())
 register_section("key", KeySection())
+register_section("budget", BudgetSection())

@@ -22,9 +22,9 @@ error, with exit status 1.
 - What the file does not name stays as it is: other rows, and the keys that a table
   leaves out. A new row gets the default.
 - What the file names is enabled.
-- With `--prune` the file is the whole truth: every provider, agent, key and embed that
-  it does not name is disabled, and the prices that it does not name are deleted for the
-  providers that it does name.
+- With `--prune` the file is the whole truth: every provider, agent, key, embed and
+  budget that it does not name is disabled, and the prices that it does not name are
+  deleted for the providers that it does name.
 - Decimal strings are numbers in quotes, such as `"0.15"`; whole numbers need none.
 
 This page is generated; `tests/provision/test_reference.py` says how.
@@ -69,6 +69,13 @@ agents = ["helper"]
 key = "pk_shop"
 agent = "helper"
 origins = ["https://shop.example", "https://*.shop.example"]
+
+[[budget]]
+on = "embed:pk_shop"
+period = "day"
+usd = "5.00"
+fallback_input = "1"
+fallback_output = "3"
 """
 
 _FENCE = "```\n"

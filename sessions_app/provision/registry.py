@@ -8,7 +8,7 @@ from typing import Any
 
 from sessions_app.provision.section import Section
 
-UNSUPPORTED_SECTIONS = ("budget", "limit")
+UNSUPPORTED_SECTIONS = ("limit",)
 
 _sections: dict[str, Section[Any]] = {}
 

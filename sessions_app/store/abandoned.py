@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from django.db import connection, transaction
@@ -13,11 +13,15 @@ from sessions_app.conf import conf
 from sessions_app.domain.announce import Announcement
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.errors import ToolDeadline, TurnError, WorkerLost
-from sessions_app.domain.outcome import TurnEnd, total_usage
+from sessions_app.domain.outcome import AttemptRecord, TurnEnd, total_usage
+from sessions_app.domain.parts import UsagePart
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import OPEN_STATES, TurnState
+from sessions_app.domain.usage import settle
 from sessions_app.models import Idempotency, Turn
 from sessions_app.store import turns as turn_store
+from sessions_app.store.catalog import candidates_of
+from sessions_app.store.messages import prompt_of
 from sessions_app.store.progress import booked
 
 BATCH = 100
@@ -38,25 +42,31 @@ def waiting(min_age_s: float) -> list[str]:
     return list(turns.order_by("created_at").values_list("pk", flat=True)[:BATCH])
 
 
+def left_in_words(worker: str | None) -> list[tuple[str, str, int]]:
+    """The turns left while they were answering: turn, session and ordinal."""
+    left = _left(worker).filter(has_deltas=True)
+    return list(left.values_list("pk", "session_id", "ordinal")[:BATCH])
+
+
 @transaction.atomic
-def take_over(worker: str | None) -> tuple[list[str], list[tuple[int, Announcement]]]:
+def take_over(
+    worker: str | None, shown: Mapping[str, int]
+) -> tuple[list[str], list[tuple[int, Announcement]]]:
     """Deal with turns whose lease is over.
 
     Gives the ids of those put back in the queue (no delta, no tool), and the ends of
     the others with their ordinals. With a ``worker``, every running turn that is not
     its own counts as left, whatever its lease says: that is how the only process of
-    an installation begins.
+    an installation begins. ``shown`` is how many deltas a turn has in the log.
     """
-    left = Turn.objects.filter(state=TurnState.RUNNING)
-    if worker is None:
-        left = left.filter(lease_until__lt=Now())
-    else:
-        left = left.exclude(worker=worker)
+    left = _left(worker)
     requeued: list[str] = []
     ended: list[tuple[int, Announcement]] = []
     for turn in _taken(left):
         if turn.has_deltas or turn.has_started_tool:
-            ended.append((turn.ordinal, _end(turn, WorkerLost(), SWEPT_TERMINAL_N)))
+            lost = _lost_attempt(turn, shown.get(turn.pk, 0))
+            end = _end(turn, WorkerLost(), SWEPT_TERMINAL_N, lost)
+            ended.append((turn.ordinal, end))
         else:
             turn_store.release(turn.pk, turn.fence)
             requeued.append(turn.pk)
@@ -66,9 +76,50 @@ def take_over(worker: str | None) -> tuple[list[str], list[tuple[int, Announceme
     return requeued, ended
 
 
+def _left(worker: str | None) -> QuerySet[Turn]:
+    running = Turn.objects.filter(state=TurnState.RUNNING)
+    if worker is None:
+        return running.filter(lease_until__lt=Now())
+    return running.exclude(worker=worker)
+
+
+def _lost_attempt(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:
+    """What the call that was cut off has used: a guess, but the provider bills it.
+
+    A delta is about a token; the prompt counts once more.
+    """
+    if not turn.has_deltas:
+        return ()
+    candidates = candidates_of(turn.session.route or turn.session.agent.route)
+    if not candidates:
+        return ()
+    asked = turn.user_message.ordinal if turn.user_message else turn.ordinal
+    prompt = prompt_of(turn.session_id, asked, turn.session.agent.system_prompt)
+    candidate = candidates[0]
+    usage = settle(
+        UsagePart(tokens_out=max(1, shown)),
+        prompt_characters=sum(len(message.content) for message in prompt),
+        reply_characters=0,
+        is_complete=False,
+        price=candidate.price,
+    )
+    number = turn.attempts.count() + 1
+    record = AttemptRecord(
+        number=number,
+        round_no=len(turn.round_texts) + 1,
+        provider=candidate.provider.name,
+        model=candidate.model,
+        status="failed",
+        usage=usage,
+        duration_ms=0,
+        error_code=WorkerLost.code,
+    )
+    return (record,)
+
+
 def _taken(turns: QuerySet[Turn]) -> Iterator[Turn]:
     """Some of the turns, each under a claim of the sweeper's own."""
-    turns = turns.select_related("session__agent")
+    turns = turns.select_related("session__agent", "user_message")
     if connection.features.has_select_for_update_skip_locked:
         turns = turns.select_for_update(skip_locked=True, of=("self",))
     for turn in turns[:BATCH]:
@@ -77,11 +128,17 @@ def _taken(turns: QuerySet[Turn]) -> Iterator[Turn]:
         yield turn
 
 
-def _end(turn: Turn, error: TurnError, terminal_n: int) -> Announcement:
+def _end(
+    turn: Turn,
+    error: TurnError,
+    terminal_n: int,
+    lost: tuple[AttemptRecord, ...] = (),
+) -> Announcement:
     end = TurnEnd(
         state=TurnState.FAILED,
         terminal_n=terminal_n,
-        usage=total_usage(booked(turn)),
+        usage=total_usage([*booked(turn), *lost]),
+        attempts=lost,
         error_code=error.code,
         error=error.message,
         error_retryable=True,
@@ -96,6 +153,7 @@ def _end(turn: Turn, error: TurnError, terminal_n: int) -> Announcement:
         agent=agent.slug,
         candidates=(),
         prompt=(),
+        is_budgeted=turn.is_budgeted,
     )
     turn_store.finish(work, end)
     return Announcement(turn.session_id, turn.pk, end, agent.canned_reply)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 
+from sessions_app.conf import conf
+from sessions_app.domain.budget import Allowance, Limit
 from sessions_app.domain.outcome import NOT_BEGUN
+from sessions_app.domain.policy import payable
 from sessions_app.domain.prompt import ToolChoice, ToolSpec
-from sessions_app.domain.route import TurnWork
-from sessions_app.store import sql
-from sessions_app.store.catalog import candidates_of, plan_of, tools
+from sessions_app.domain.route import Candidate, TurnWork
+from sessions_app.store import budgets, sql
+from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
 from sessions_app.store.messages import prompt_of
 from sessions_app.store.progress import progress_of
 from sessions_app.store.turns import first_open
@@ -32,6 +36,7 @@ class QueuedTurn(NamedTuple):
     next_n: int
     client_tools: str | list[dict[str, Any]]
     tool_choice: str | dict[str, str]
+    is_budgeted: bool
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -44,20 +49,8 @@ def claim(turn_id: str, worker: str) -> TurnWork | None:
 
 
 def _claim(turn_id: str, worker: str) -> TurnWork | None:
-    found = sql.rows(
-        "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
-        " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
-        " t.next_n, t.client_tools, t.tool_choice"
-        " FROM sessions_app_turn t"
-        " JOIN sessions_app_session s ON s.id = t.session_id"
-        " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
-        " WHERE t.id = %s AND t.state = 'queued'",
-        turn_id,
-    )
-    if not found:
-        return None
-    turn = QueuedTurn(*found[0])
-    if first_open(turn.session_id) != turn_id:
+    turn = _queued(turn_id)
+    if turn is None or first_open(turn.session_id) != turn_id:
         return None
     claimed = sql.change(
         "UPDATE sessions_app_turn SET state = 'running', fence = fence + 1,"
@@ -70,10 +63,34 @@ def _claim(turn_id: str, worker: str) -> TurnWork | None:
     return _work_of(turn_id, turn) if claimed else None
 
 
+def _queued(turn_id: str) -> QueuedTurn | None:
+    found = sql.rows(
+        "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
+        " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
+        " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted"
+        " FROM sessions_app_turn t"
+        " JOIN sessions_app_session s ON s.id = t.session_id"
+        " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
+        " WHERE t.id = %s AND t.state = 'queued'",
+        turn_id,
+    )
+    return QueuedTurn(*found[0]) if found else None
+
+
+def reserve_for(turn_id: str, limits: Sequence[tuple[Limit, str]]) -> None:
+    """Set aside what the turn that was just accepted may use up, by its limits.
+
+    Raises BudgetExceeded, and so undoes the transaction that accepts it.
+    """
+    turn = _queued(turn_id)
+    assert turn is not None
+    budgets.reserve(_work_of(turn_id, turn._replace(is_budgeted=True)), limits)
+
+
 def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
     """What the claim that was just made is to do."""
     plan = plan_of(turn.agent_id)
-    candidates = candidates_of(_decoded(turn.route) or plan.route)
+    allowances = budgets.allowances_of(turn_id) if turn.is_budgeted else ()
     system_prompts = (plan.system_prompt, turn.system_prompt)
     asked = turn.asked_ordinal
     return TurnWork(
@@ -82,7 +99,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         ordinal=turn.ordinal,
         fence=turn.fence + 1,
         agent=plan.slug,
-        candidates=candidates if turn.allow_failover else candidates[:1],
+        candidates=_candidates(turn, plan, allowances),
         prompt=tuple(
             prompt_of(
                 turn.session_id,
@@ -101,11 +118,27 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         # Only a turn that waited has an earlier claim's work to go on with.
         progress=progress_of(turn_id) if turn.next_n > 1 else NOT_BEGUN,
         canned_reply=plan.canned_reply,
-        max_output_tokens=plan.max_output_tokens,
+        # What is reserved counts only if the reply can be no longer.
+        max_output_tokens=plan.max_output_tokens
+        or (conf().budget_output_tokens if turn.is_budgeted else None),
+        allowances=allowances,
+        is_budgeted=bool(turn.is_budgeted),
         temperature=plan.temperature,
         is_again=asked is not None and asked < turn.ordinal,
         is_cancelled=bool(turn.cancel_requested),
     )
+
+
+def _candidates(
+    turn: QueuedTurn, plan: AgentPlan, allowances: Sequence[Allowance]
+) -> tuple[Candidate, ...]:
+    """Whom the turn may ask, and its budgets can count."""
+    candidates = candidates_of(_decoded(turn.route) or plan.route)
+    if not turn.allow_failover:
+        candidates = candidates[:1]
+    if allowances:
+        candidates = payable(candidates, [each.limit for each in allowances])
+    return candidates
 
 
 def _decoded(value: Any) -> Any:

@@ -26,7 +26,9 @@ from sessions_app.domain.states import (
     TurnState,
 )
 from sessions_app.models import Idempotency, Message, Turn
-from sessions_app.store import sql
+from sessions_app.store import budgets, sql
+from sessions_app.store.budgets import Payer
+from sessions_app.store.claim import reserve_for
 from sessions_app.store.sessions import SessionFilter
 from sessions_app.store.turns import ask_to_end
 
@@ -65,8 +67,11 @@ class PostedTurn:
 
 @transaction.atomic
 def post(draft: TurnDraft) -> PostedTurn:
-    """Store the turn, or find the one that the same request made before."""
-    last_ordinal, is_closed = _locked(draft)
+    """Store the turn, or find the one that the same request made before.
+
+    BudgetExceeded, like any refusal, leaves nothing behind.
+    """
+    last_ordinal, is_closed, agent = _locked(draft)
     if draft.idempotency_key and (earlier := _replay(draft)):
         return earlier
     if is_closed:
@@ -85,6 +90,14 @@ def post(draft: TurnDraft) -> PostedTurn:
     else:
         message = _question(draft, turn)
         turn.user_message_id = message.pk
+    _store(draft, turn, message)
+    payer = Payer(draft.caller, agent, draft.session_id)
+    if limits := budgets.applying(payer):
+        reserve_for(turn.pk, limits)
+    return PostedTurn(draft.session_id, turn.pk, turn.ordinal, interrupted=interrupted)
+
+
+def _store(draft: TurnDraft, turn: Turn, message: Message | None) -> None:
     sql.change(
         f"UPDATE sessions_app_session SET last_ordinal = %s, updated_at = {sql.now()}"
         " WHERE id = %s",
@@ -102,11 +115,10 @@ def post(draft: TurnDraft) -> PostedTurn:
             body_digest=draft.body_digest,
             turn=turn,
         )
-    return PostedTurn(draft.session_id, turn.pk, turn.ordinal, interrupted=interrupted)
 
 
-def _locked(draft: TurnDraft) -> tuple[int, bool]:
-    """The session's last ordinal, and whether it is closed.
+def _locked(draft: TurnDraft) -> tuple[int, bool, str]:
+    """The session's last ordinal, whether it is closed, and its agent's slug.
 
     Its row is locked: posts of one session come one after the other.
     """
@@ -121,7 +133,7 @@ def _locked(draft: TurnDraft) -> tuple[int, bool]:
         )
     if not found or not draft.scope.covers(owner=found[0][2], agent=found[0][3]):
         raise NotFound("There is no such session.")
-    return found[0][0], bool(found[0][1])
+    return found[0][0], bool(found[0][1]), found[0][3]
 
 
 def _question(draft: TurnDraft, turn: Turn) -> Message:

@@ -23,7 +23,7 @@ from sessions_app.domain.outcome import (
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, TurnState
 from sessions_app.models import Attempt, Message, ToolCall, Turn
-from sessions_app.store import sql
+from sessions_app.store import budgets, sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,9 @@ def _finish(work: TurnWork, end: TurnEnd) -> bool:
     _book(work.turn_id, end.attempts)
     if end.text:
         _store_reply(work, end.text)
+    if work.is_budgeted:
+        # Last, as accepting a message locks its session before the ledgers, too.
+        budgets.settle(work.turn_id)
     return True
 
 

@@ -10,7 +10,7 @@ from sessions_app.bus.memory import memory_bus
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.parts import TextPart, ToolCallReady
 from sessions_app.engine.sweeper import sweep
-from sessions_app.models import Turn
+from sessions_app.models import Attempt, Turn
 from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
@@ -164,3 +164,19 @@ async def test_tool_that_started_makes_shutdown_end_the_turn(engine: Engine) -> 
 def _give_tools(engine: Engine) -> None:
     engine.agent.tools = ["current_time"]
     engine.agent.save()
+
+
+# A turn whose process died was booked with nothing, though the provider bills it.
+async def test_left_turn_books_an_estimate(engine: Engine) -> None:
+    host = await engine.host(ScriptedProvider([*[TextPart("x")] * 7, asyncio.Event()]))
+    posted = await engine.post("four letters a token")
+    host.begin(posted.turn_id)
+    await engine.until("message_delta", 7)
+    past = timezone.now() - timedelta(minutes=1)
+    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, lease_until=past)
+    await sweep(get_bus(), None)
+    attempt = await in_thread(Attempt.objects.get)
+    assert (attempt.error_code, attempt.is_estimated) == ("worker_lost", True)
+    assert (attempt.tokens_in, attempt.tokens_out) == (5, 7)
+    turn = await in_thread(Turn.objects.get, pk=posted.turn_id)
+    assert (turn.tokens_out, turn.cost_usd) == (7, attempt.cost_usd)

@@ -125,7 +125,6 @@ def test_bad_agent_key_is_refused(line, words):
     ("text", "words"),
     [
         ("[[tool]]\n", "[[tool]] needs the key 'name'"),
-        ("[[budget]]\n", "[[budget]] is not supported by this version"),
         ("[[limit]]\n", "[[limit]] is not supported by this version"),
         ("[[agents]]\n", "the closest is 'agent'"),
         ('[key]\nname = "ci"\n', "in double brackets"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sessions_app.provision.sections.agent import AgentSection
+from sessions_app.provision.sections.budget import BudgetSection
 from sessions_app.provision.sections.key import KeySection
 from sessions_app.provision.sections.price import PriceSection
 from sessions_app.provision.sections.provider import ProviderSection
@@ -10,6 +11,7 @@ from sessions_app.provision.sections.tool import ToolSection
 
 __all__ = [
     "AgentSection",
+    "BudgetSection",
     "KeySection",
     "PriceSection",
     "ProviderSection",
