@@ -11,7 +11,7 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from weakref import WeakKeyDictionary
 
@@ -28,6 +28,8 @@ from sessions_app.domain.errors import (
     StreamTruncated,
 )
 from sessions_app.domain.route import ProviderConfig
+from sessions_app.outbound.addresses import check_url
+from sessions_app.outbound.client import PublicResolver
 from sessions_app.providers.inflate import inflater_for
 from sessions_app.providers.status_errors import (
     error_for_status,
@@ -42,26 +44,27 @@ ERROR_BODY_TIMEOUT_S = 5.0
 DRAIN_S = 0.05
 BASE_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "lantern"}
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncClient]]
 _clients = WeakKeyDictionary()
 _is_reused: ContextVar[bool] = ContextVar("provider_connection_is_reused")
 
 
-def shared_client() -> httpx.AsyncClient:
-    """The client of the running event loop, made at first use."""
+def shared_client(*, allow_private: bool) -> httpx.AsyncClient:
+    """The running loop's client for public addresses, or for all; made at first use."""
     loop = asyncio.get_running_loop()
-    client = _clients.get(loop)
-    if client is None:
+    mine = _clients.get(loop)
+    if mine is None:
         for other in [each for each in _clients if each.is_closed()]:
             del _clients[other]
-        client = _clients[loop] = _new_client()
-    return client
+        mine = _clients[loop] = {}
+    if allow_private not in mine:
+        mine[allow_private] = _new_client(allow_private)
+    return mine[allow_private]
 
 
 async def close_client() -> None:
-    """Close the running loop's client and its pooled connections."""
-    client = _clients.pop(asyncio.get_running_loop(), None)
-    if client is not None:
+    """Close the running loop's clients and their pooled connections."""
+    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
 
 
@@ -79,9 +82,10 @@ class _Transport(AiohttpTransport):
         return response
 
 
-def _new_client() -> httpx.AsyncClient:
+def _new_client(allow_private: bool) -> httpx.AsyncClient:
+    new_session = partial(_new_session, allow_private)
     return httpx.AsyncClient(
-        transport=_Transport(verify=_tls_context(), client=_new_session),
+        transport=_Transport(verify=_tls_context(), client=new_session),
         headers=BASE_HEADERS,
         # Accounts share the client, so no cookie of one may reach another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -90,10 +94,14 @@ def _new_client() -> httpx.AsyncClient:
     )
 
 
-def _new_session() -> aiohttp.ClientSession:
+def _new_session(allow_private: bool) -> aiohttp.ClientSession:
+    resolver = aiohttp.ThreadedResolver()
     # The transport would leave aiohttp's limit of 100 for httpx's "no limit".
     connector = aiohttp.TCPConnector(
-        limit=0, keepalive_timeout=KEEPALIVE_S, ssl=_tls_context()
+        limit=0,
+        keepalive_timeout=KEEPALIVE_S,
+        ssl=_tls_context(),
+        resolver=resolver if allow_private else PublicResolver(resolver),
     )
     trace = aiohttp.TraceConfig()
     trace.on_connection_reuseconn.append(_note_reuse)
@@ -222,7 +230,9 @@ async def _send(
     config: ProviderConfig, path: str, headers: Mapping[str, str], body: bytes
 ) -> httpx.Response:
     _is_reused.set(False)
-    client = shared_client()
+    if not config.allow_private:
+        check_url(config.base_url, allow_private=False)
+    client = shared_client(allow_private=config.allow_private)
     # Silence is the caller's to judge; here only the connect has a limit. The
     # pool's limit covers the DNS look-up, which the connect's does not.
     timeout = httpx.Timeout(

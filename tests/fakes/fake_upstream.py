@@ -112,6 +112,10 @@ class FakeUpstream:
         """Add answers to the script."""
         self._script.extend(replies)
 
+    def replace(self, *replies: Reply) -> None:
+        """Begin another script, whatever is left of the last one."""
+        self._script[:] = replies
+
     async def __aenter__(self) -> FakeUpstream:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]

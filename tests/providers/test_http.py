@@ -197,17 +197,17 @@ async def test_connections_have_no_limit(
 
 
 async def test_client_belongs_to_its_loop() -> None:
-    client = shared_client()
-    assert shared_client() is client
+    client = shared_client(allow_private=True)
+    assert shared_client(allow_private=True) is client
     other = await asyncio.to_thread(asyncio.run, _client_of_a_new_loop())
     assert other is not client
     await close_client()
-    assert shared_client() is not client
+    assert shared_client(allow_private=True) is not client
     await close_client()
 
 
 async def _client_of_a_new_loop() -> object:
-    client = shared_client()
+    client = shared_client(allow_private=True)
     await close_client()
     return client
 
@@ -226,3 +226,14 @@ async def test_broken_gzip_is_bad(
 ) -> None:
     upstream.enqueue(Reply([b"plain text"], headers={"Content-Encoding": "gzip"}))
     assert type(await failure(config)) is BadResponse
+
+
+# C71: a provider's address is the host's choice, but a mistyped or hostile one may not
+# lead into the server's own network unless the host said so.
+async def test_private_address_is_not_asked_unless_allowed(
+    config: ProviderConfig, upstream: FakeUpstream
+) -> None:
+    error = await failure(replace(config, allow_private=False))
+    assert isinstance(error, ProviderUnreachable)
+    assert "not a public address" in error.diagnosis
+    assert upstream.requests == []

@@ -254,7 +254,8 @@ async def test_other_refusal_is_not_remembered(
 
 async def test_no_key_sends_no_authorization(upstream: FakeUpstream) -> None:
     upstream.enqueue(Reply(GOOD))
-    bare = ProviderConfig(name="local", kind="openai", base_url=upstream.base_url + "/")
+    url = upstream.base_url + "/"
+    bare = ProviderConfig(name="local", kind="openai", base_url=url, allow_private=True)
     await collect(OpenAIAdapter(), bare, ask())
     assert "authorization" not in upstream.requests[0].headers
     assert upstream.requests[0].path == "/v1/chat/completions"
@@ -269,7 +270,12 @@ async def test_key_that_fits_no_header_is_refused() -> None:
 def test_works_against_a_server_in_a_thread() -> None:
     with FakeUpstream.in_thread() as upstream:
         upstream.enqueue(Reply(GOOD))
-        config = ProviderConfig(name="p", kind="openai", base_url=upstream.base_url)
+        config = ProviderConfig(
+            name="p",
+            kind="openai",
+            base_url=upstream.base_url,
+            allow_private=True,
+        )
         assert asyncio.run(_ask_and_close(config)) == "Hello"
 
 
