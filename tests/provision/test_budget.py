@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from sessions_app.models import Budget
+from sessions_app.models import ApiKey, Budget
 from sessions_app.provision import ProvisionError, apply
 from sessions_app.store.budgets import Payer, applying
 from tests.provision.conftest import WHOLE
@@ -22,8 +22,9 @@ usd = "5.00"
 def test_budget_of_the_file_counts_at_once():
     apply(WHOLE + BUDGET)
     assert Budget.objects.get().usd == Decimal(5)
-    ((limit, subject),) = applying(Payer("key:1", "helper", "sess_1"))
-    assert (limit.amount, subject) == (5 * 10**12, "key:1")
+    caller = f"key:{ApiKey.objects.get().pk}"
+    ((limit, subject),) = applying(Payer(caller, "helper", "sess_1"))
+    assert (limit.amount, subject) == (5 * 10**12, caller)
     assert not apply(WHOLE + BUDGET).has_changes
 
 
