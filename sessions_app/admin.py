@@ -157,6 +157,7 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
         "success_rate",
         "first_token",
         "cool_down",
+        "unpriced",
         "last_error",
     )
     inlines = (PriceInline,)
@@ -184,6 +185,11 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
         """What is left of it."""
         seconds = _health(provider).cools_for_s
         return f"{seconds:.0f} s" if seconds else "–"
+
+    @admin.display(description="Calls without a price")
+    def unpriced(self, provider: Provider) -> int:
+        """What no bill and no budget counts."""
+        return _health(provider).unpriced
 
     @admin.display(description="Last error")
     def last_error(self, provider: Provider) -> str:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sessions_app.domain.states import TurnState
-from sessions_app.domain.usage import Usage, add_usage
+from sessions_app.domain.usage import PriceRule, Usage, add_usage
 
 
 class CallStatus(StrEnum):
@@ -29,7 +29,8 @@ PENDING = (CallStatus.REQUESTED, CallStatus.UNAPPROVED)
 class AttemptRecord:
     """One request to one provider, as it is booked; times in milliseconds.
 
-    ``number`` counts the attempts of the turn from 1.
+    ``number`` counts the attempts of the turn from 1; ``price`` is what it was charged
+    at, None if it had no price.
     """
 
     number: int
@@ -43,6 +44,8 @@ class AttemptRecord:
     error_code: str = ""
     error_status: int | None = None
     diagnosis: str = ""
+    stop_reason: str = ""
+    price: PriceRule | None = None
 
 
 def total_usage(attempts: Iterable[AttemptRecord]) -> Usage:

@@ -21,6 +21,7 @@ class PriceRule:
     """USD per million tokens; ``model`` is a glob, the most specific one wins.
 
     A None for cached or written tokens means that they cost the plain input price.
+    ``origin`` says where the price is from.
     """
 
     model: str
@@ -28,6 +29,18 @@ class PriceRule:
     output: Decimal
     cached_input: Decimal | None = None
     cache_write: Decimal | None = None
+    origin: str = "configured"
+
+    def as_object(self) -> dict[str, str]:
+        """The form in which a receipt keeps it, decimals as they were written."""
+        amounts = {
+            "input": self.input,
+            "output": self.output,
+            "cachedInput": self.cached_input,
+            "cacheWrite": self.cache_write,
+        }
+        known = {k: f"{v.normalize():f}" for k, v in amounts.items() if v is not None}
+        return {"model": self.model, **known, "origin": self.origin}
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,8 @@ async def _attempt(
         raise
     finally:
         elapsed_ms = deadline.elapsed_ms()
-        book.add(meter.record(book.next_number, status, elapsed_ms, failure))
+        why = str(reply.stop_reason) if status == "completed" else ""
+        book.add(meter.record(book.next_number, status, elapsed_ms, failure, why))
 
 
 async def _take(

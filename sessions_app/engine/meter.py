@@ -43,6 +43,7 @@ class AttemptMeter:
         status: str,
         duration_ms: int,
         error: ProviderError | None = None,
+        stop_reason: str = "",
     ) -> AttemptRecord:
         """The line for the book; ``status`` is completed, failed or cancelled."""
         usage = Usage(cost_usd=None)
@@ -66,6 +67,8 @@ class AttemptMeter:
             error_code=error.code if error else "",
             error_status=error.status if error else None,
             diagnosis=error.diagnosis if error else "",
+            stop_reason=stop_reason,
+            price=self._candidate.price,
         )
 
     def _has_used_anything(self) -> bool:

@@ -27,6 +27,8 @@ class Attempt(models.Model):
     error_code = models.CharField(max_length=40, blank=True, default="")
     error_status = models.IntegerField(null=True)
     diagnosis = models.TextField(blank=True, default="")
+    stop_reason = models.CharField(max_length=20, blank=True, default="")
+    price = models.JSONField(null=True, blank=True)
     ttft_ms = models.PositiveIntegerField(null=True)
     duration_ms = models.PositiveIntegerField(default=0)
     tokens_in = models.PositiveIntegerField(default=0)

@@ -113,6 +113,7 @@ def _lost_attempt(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:
         usage=usage,
         duration_ms=0,
         error_code=WorkerLost.code,
+        price=candidate.price,
     )
     return (record,)
 

@@ -25,7 +25,8 @@ class ProviderHealth:
     """One provider over the last ``health_window_s`` seconds; None is "not known".
 
     ``success_rate`` is from 0 to 1 and leaves cancelled attempts out; times in
-    milliseconds; ``cools_for_s`` is what is left of its cool-down, in seconds.
+    milliseconds; ``cools_for_s`` is what is left of its cool-down, in seconds;
+    ``unpriced`` counts the attempts whose cost nobody knows.
     """
 
     provider: str
@@ -34,6 +35,7 @@ class ProviderHealth:
     ttft_p50_ms: int | None
     ttft_p95_ms: int | None
     cools_for_s: float
+    unpriced: int
     last_error: str
     last_error_at: datetime | None
 
@@ -81,13 +83,14 @@ def health_of(provider: Provider) -> ProviderHealth:
     attempts = Attempt.objects.filter(provider=provider.name, created_at__gte=since)
     newest = list(
         attempts.order_by("-created_at").values_list(
-            "status", "ttft_ms", "error_code", "created_at"
+            "status", "ttft_ms", "error_code", "created_at", "cost_usd", "tokens_in"
         )[:MAX_ATTEMPTS]
     )
     judged = [status for status, *_ in newest if status != "cancelled"]
     first_tokens = sorted(ttft for _, ttft, *_ in newest if ttft is not None)
-    errors = [(code, at) for status, _, code, at in newest if status == "failed"]
+    errors = [(code, at) for status, _, code, at, *_ in newest if status == "failed"]
     last_error, last_error_at = errors[0] if errors else ("", None)
+    unpriced = sum(cost is None and used > 0 for *_, cost, used in newest)
     return ProviderHealth(
         provider=provider.name,
         attempts=len(newest),
@@ -95,6 +98,7 @@ def health_of(provider: Provider) -> ProviderHealth:
         ttft_p50_ms=_percentile(first_tokens, 50),
         ttft_p95_ms=_percentile(first_tokens, 95),
         cools_for_s=cools_for_s(provider),
+        unpriced=unpriced,
         last_error=last_error,
         last_error_at=last_error_at,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -232,9 +232,11 @@ def _book(turn_id: str, attempts: Iterable[AttemptRecord]) -> None:
 
 
 def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
-    fields = asdict(record)
+    fields = asdict(replace(record, price=None))
     usage = fields.pop("usage")
     fields["round"] = fields.pop("round_no")
+    if record.price is not None:
+        fields["price"] = record.price.as_object()
     return Attempt(turn_id=turn_id, **fields, **usage)
 
 

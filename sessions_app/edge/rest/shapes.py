@@ -118,6 +118,41 @@ class UsageShape(serializers.Serializer[Any]):
     estimated = serializers.BooleanField()
 
 
+class BillShape(UsageShape):
+    costUsdAtLeast = serializers.FloatField()
+    unpricedAttempts = serializers.IntegerField()
+
+
+class PriceShape(serializers.Serializer[Any]):
+    model = serializers.CharField()
+    input = serializers.CharField()
+    output = serializers.CharField()
+    cachedInput = serializers.CharField(required=False)
+    cacheWrite = serializers.CharField(required=False)
+    origin = serializers.CharField()
+
+
+class AttemptShape(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    round = serializers.IntegerField()
+    provider = serializers.CharField()
+    model = serializers.CharField()
+    status = serializers.ChoiceField(choices=["completed", "failed", "cancelled"])
+    stopReason = serializers.CharField(allow_null=True)
+    errorCode = serializers.CharField(allow_null=True)
+    errorStatus = serializers.IntegerField(allow_null=True)
+    ttftMs = serializers.IntegerField(allow_null=True)
+    durationMs = serializers.IntegerField()
+    tokensIn = serializers.IntegerField()
+    tokensOut = serializers.IntegerField()
+    cachedTokensIn = serializers.IntegerField()
+    cacheWriteTokensIn = serializers.IntegerField()
+    reasoningTokens = serializers.IntegerField()
+    costUsd = serializers.FloatField(allow_null=True)
+    price = PriceShape(allow_null=True)
+    estimated = serializers.BooleanField()
+
+
 class TurnShape(serializers.Serializer[Any]):
     id = serializers.CharField()
     sessionId = serializers.CharField()
@@ -126,9 +161,9 @@ class TurnShape(serializers.Serializer[Any]):
     stopReason = serializers.CharField(allow_null=True)
     digest = serializers.CharField(allow_null=True)
     error = serializers.DictField(allow_null=True)
-    usage = UsageShape()
+    usage = BillShape()
     rounds = serializers.IntegerField()
-    attempts = serializers.ListField(child=serializers.DictField())
+    attempts = AttemptShape(many=True)
     toolCalls = serializers.ListField(child=serializers.DictField())
     feedback = serializers.DictField(allow_null=True)
     createdAt = serializers.DateTimeField()
@@ -216,7 +251,11 @@ def turn_object(turn: Turn) -> dict[str, Any]:
         "stopReason": turn.stop_reason or None,
         "digest": turn.digest or None,
         "error": error,
-        "usage": event_object(usage_of(turn).summary()),
+        "usage": {
+            **event_object(usage_of(turn).summary()),
+            "costUsdAtLeast": sum(a.cost_usd for a in attempts if a.cost_usd),
+            "unpricedAttempts": sum(map(_is_unpriced, attempts)),
+        },
         "rounds": max((attempt.round for attempt in attempts), default=0),
         "attempts": [_attempt_object(attempt) for attempt in attempts],
         "toolCalls": [_tool_call_object(call) for call in turn.tool_calls.all()],
@@ -227,19 +266,30 @@ def turn_object(turn: Turn) -> dict[str, Any]:
     }
 
 
+def _is_unpriced(attempt: Attempt) -> bool:
+    """Whether it used something whose price nobody knows."""
+    return attempt.cost_usd is None and attempt.tokens_in > 0
+
+
 def _attempt_object(attempt: Attempt) -> dict[str, Any]:
     return {
+        "number": attempt.number,
         "round": attempt.round,
         "provider": attempt.provider,
         "model": attempt.model,
         "status": attempt.status,
+        "stopReason": attempt.stop_reason or None,
         "errorCode": attempt.error_code or None,
         "errorStatus": attempt.error_status,
         "ttftMs": attempt.ttft_ms,
         "durationMs": attempt.duration_ms,
         "tokensIn": attempt.tokens_in,
         "tokensOut": attempt.tokens_out,
+        "cachedTokensIn": attempt.cached_tokens_in,
+        "cacheWriteTokensIn": attempt.cache_write_tokens_in,
+        "reasoningTokens": attempt.reasoning_tokens,
         "costUsd": attempt.cost_usd,
+        "price": attempt.price,
         "estimated": attempt.is_estimated,
     }
 

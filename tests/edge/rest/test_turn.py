@@ -126,3 +126,30 @@ def test_last_rating_counts(rest: Rest, url: str) -> None:
 def test_bad_rating_is_refused(rest: Rest, url: str, body) -> None:
     assert rest("POST", f"{url}/feedback", body).status == 400
     assert Turn.objects.get().rating == ""
+
+
+def test_receipt_says_what_each_attempt_was_charged(rest: Rest, turn, url) -> None:
+    price = {"model": "gpt-*", "input": "0.15", "output": "0.6", "origin": "configured"}
+    common = {"turn": turn, "round": 1, "model": "gpt-x"}
+    Attempt.objects.create(
+        **common, number=1, provider="primary", status="failed", tokens_in=9
+    )
+    Attempt.objects.create(
+        **common,
+        number=2,
+        provider="backup",
+        status="completed",
+        stop_reason="stop",
+        tokens_in=7,
+        cost_usd=Decimal("0.5"),
+        price=price,
+    )
+    shown = rest("GET", url).json
+    first, second = shown["attempts"]
+    assert (first["number"], first["price"], first["costUsd"]) == (1, None, None)
+    assert (second["stopReason"], second["price"]) == ("stop", price)
+    # C59: what is known is a lower bound
+    assert (shown["usage"]["costUsdAtLeast"], shown["usage"]["unpricedAttempts"]) == (
+        0.5,
+        1,
+    )
