@@ -16,6 +16,7 @@ from sessions_app.domain.outcome import AttemptRecord, TurnEnd
 from sessions_app.domain.states import TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.models import (
+    Agent,
     Attempt,
     Budget,
     BudgetLedger,
@@ -41,10 +42,11 @@ def end_with(number: int) -> TurnEnd:
     )
 
 
-def race(session_id: str, races: int) -> int:
-    """Post and run turns one after the other; how many were let in."""
+def race(agent: Agent, races: int) -> int:
+    """Post and run turns, each in a session of its own; how many were let in."""
     admitted = 0
     for number in range(races):
+        session_id = make_session(agent).pk
         draft = TurnDraft(session_id, "key:1", SessionFilter(), "hello")
         try:
             posted = posting.post(draft)
@@ -62,13 +64,12 @@ def race(session_id: str, races: int) -> int:
 def test_races_never_go_beyond_the_budget(transactional_db: None) -> None:
     agent = make_agent(max_output_tokens=100)
     threads = 2 * conf().database_threads - 1  # as many as PostgreSQL's pool lets in
-    sessions = [make_session(agent).pk for _ in range(threads)]
     limit = RACES * 60  # room for about half of them
     Budget.objects.create(on="agent:helper", period="total", tokens=limit)
     Budget.objects.create(on="agent:helper", period="month", usd=RACES * COST * 2)
     with ThreadPoolExecutor(threads) as pool:
         each = [RACES // threads + 1] * threads
-        admitted = sum(pool.map(race, sessions, each))
+        admitted = sum(pool.map(race, [agent] * threads, each))
     tokens, money = BudgetLedger.objects.order_by("unit")  # tokens, usd
     assert limit - WORST < tokens.spent <= limit
     assert admitted == Turn.objects.count() == Attempt.objects.count()
