@@ -48,10 +48,32 @@ async function bundle(entry, options) {
   return outputFiles[0].text;
 }
 
+/** A module for each language but English, which the panel brings along. */
+async function buildLanguages() {
+  const files = new Map();
+  const names = {};
+  for (const name of readdirSync(join(here, "src/i18n")).sort()) {
+    const language = /^([a-z-]+)\.json$/.exec(name)?.[1];
+    if (language === undefined || language === "en") continue;
+    const words = JSON.parse(readFileSync(join(here, "src/i18n", name), "utf8"));
+    const code = `export default ${JSON.stringify(words)};\n`;
+    names[language] = `lang-${language}-${hashOf(code)}.js`;
+    files.set(`widget/${names[language]}`, code);
+  }
+  return { files, names };
+}
+
+function hashOf(text) {
+  return createHash("sha256").update(text).digest("hex").slice(0, 10);
+}
+
 async function buildAll() {
-  const panel = await bundle("src/panel/element.ts", { format: "esm" });
-  const hash = createHash("sha256").update(panel).digest("hex").slice(0, 10);
-  const panelFile = `panel-${hash}.js`;
+  const languages = await buildLanguages();
+  const panel = await bundle("src/panel/element.ts", {
+    format: "esm",
+    define: { LANGUAGE_FILES: JSON.stringify(languages.names) },
+  });
+  const panelFile = `panel-${hashOf(panel)}.js`;
   const loader = await bundle("src/loader.ts", {
     format: "iife",
     define: { PANEL_FILE: JSON.stringify(panelFile) },
@@ -60,6 +82,8 @@ async function buildAll() {
   return new Map([
     ["widget/widget.js", loader],
     [`widget/${panelFile}`, panel],
+    ...languages.files,
+    ["widget/widget.d.ts", readFileSync(join(here, "widget.d.ts"), "utf8")],
     ["widget/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`],
     ["dashboard/chat.js", await bundle("src/dashboard/main.ts", { format: "iife" })],
     ["dashboard/chat.css", await bundle("src/dashboard/chat.css", {})],

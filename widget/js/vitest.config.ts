@@ -9,6 +9,6 @@ export default defineConfig({
       ),
     },
   },
-  define: { PANEL_FILE: JSON.stringify("panel-test.js") },
+  define: { PANEL_FILE: JSON.stringify("panel-test.js"), LANGUAGE_FILES: "{}" },
   test: { environment: "jsdom", include: ["test/*.test.ts"], testTimeout: 5000 },
 });

@@ -15,7 +15,9 @@ export type TurnPhase =
 export interface ToolCallView {
   callId: string;
   name: string;
-  state: "running" | "completed" | "failed";
+  /** `requested` waits for this client to run it, `asking` for somebody's yes or no. */
+  state: "running" | "requested" | "asking" | "completed" | "failed";
+  arguments: unknown;
 }
 
 export interface TurnFailure {
@@ -28,6 +30,8 @@ export interface TurnView {
   key: string;
   turnId: string | null;
   userText: string | null;
+  /** It answers the message of the turn before it again. */
+  isAgain: boolean;
   /** The reply as far as it is known. */
   text: string;
   phase: TurnPhase;
@@ -56,6 +60,7 @@ export function newTurn(key: string, turnId: string | null, phase: TurnPhase): T
     key,
     turnId,
     userText: null,
+    isAgain: false,
     text: "",
     phase,
     failure: null,
@@ -84,7 +89,7 @@ export function proposeTurn(
   key: string,
   userText: string | null,
 ): ConversationState {
-  const turn = { ...newTurn(key, null, "sending"), userText };
+  const turn = { ...newTurn(key, null, "sending"), userText, isAgain: userText === null };
   return { ...state, turns: [...state.turns, turn] };
 }
 
@@ -100,7 +105,12 @@ export function acceptTurn(
   const accepted: TurnView =
     streamed === undefined
       ? { ...proposed, turnId, phase: "queued" }
-      : { ...streamed, key, userText: proposed.userText ?? streamed.userText };
+      : {
+          ...streamed,
+          key,
+          userText: proposed.userText ?? streamed.userText,
+          isAgain: proposed.isAgain,
+        };
   const turns = state.turns
     .filter((turn) => turn !== streamed)
     .map((turn) => (turn === proposed ? accepted : turn));
@@ -136,8 +146,12 @@ export function mergeTranscript(
 }
 
 function storedIn(turn: TurnView, message: Message): TurnView {
-  if (message.role === "user") return { ...turn, userText: message.content };
-  if (message.role !== "assistant" || message.superseded === true) return turn;
+  if (message.role === "user") return { ...turn, userText: message.content, isAgain: false };
+  if (message.role !== "assistant") return turn;
+  // The message it answers is stored before it, with the first turn that answered.
+  const isAgain = turn.userText === null && message.turnId !== null;
+  if (message.superseded === true) return { ...turn, isAgain };
+  turn = { ...turn, isAgain };
   if (turn.phase === "cancelled") return { ...turn, text: message.content };
   return { ...turn, text: message.content, phase: "completed", failure: null, held: {} };
 }

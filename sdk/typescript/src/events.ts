@@ -56,6 +56,13 @@ export type ToolCallRequested = InToolCall & {
   kind: "tool_call_requested";
   arguments: unknown;
 };
+/** The server runs this call once somebody has allowed it. */
+export type ToolApprovalRequested = InToolCall & {
+  kind: "tool_approval_requested";
+  arguments: unknown;
+};
+/** The turn waits, at most `waitS` seconds, for what was asked before this. */
+export type TurnAwaitingTools = InTurn & { kind: "turn_awaiting_tools"; waitS: number };
 export type ToolCallCompleted = InToolCall & {
   kind: "tool_call_completed";
   result: unknown;
@@ -74,6 +81,8 @@ export type SessionEvent =
   | AgentMessage
   | ToolCallStarted
   | ToolCallRequested
+  | ToolApprovalRequested
+  | TurnAwaitingTools
   | ToolCallCompleted
   | ToolCallFailed
   | StatusRunning
@@ -94,6 +103,8 @@ const REQUIRED: Record<SessionEvent["kind"], Record<string, FieldKind>> = {
   "agent.message": { ...IN_TURN, text: "string" },
   tool_call_started: IN_TOOL_CALL,
   tool_call_requested: IN_TOOL_CALL,
+  tool_approval_requested: IN_TOOL_CALL,
+  turn_awaiting_tools: IN_TURN,
   tool_call_completed: IN_TOOL_CALL,
   tool_call_failed: IN_TOOL_CALL,
   "session.status_running": {},

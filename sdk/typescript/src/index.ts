@@ -38,11 +38,13 @@ export {
   Sessions,
   type AcceptedTurn,
   type CallOptions,
+  type ClientTool,
   type Message,
   type NewMessage,
   type NewSession,
   type Page,
   type Session,
   type SessionStreamEvent,
+  type ToolResult,
 } from "./sessions.js";
 export { SseDecoder, type SseFrame } from "./sse.js";

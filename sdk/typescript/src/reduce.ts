@@ -59,17 +59,19 @@ function nextTurn(turn: TurnView, event: TurnEvent): TurnView {
       return failed(turn, event.code ?? "internal", event.error);
     case "turn_failed":
       return failed(turn, event.code, event.error);
+    case "turn_awaiting_tools":
+      return turn;
     default:
-      return withToolCall(turn, event.callId, event.name, TOOL_STATES[event.kind]);
+      return withToolCall(turn, event);
   }
 }
 
-const TOOL_STATES: Record<
-  Extract<TurnEvent, { callId: string }>["kind"],
-  ToolCallView["state"]
-> = {
+type ToolEvent = Extract<TurnEvent, { callId: string }>;
+
+const TOOL_STATES: Record<ToolEvent["kind"], ToolCallView["state"]> = {
   tool_call_started: "running",
-  tool_call_requested: "running",
+  tool_call_requested: "requested",
+  tool_approval_requested: "asking",
   tool_call_completed: "completed",
   tool_call_failed: "failed",
 };
@@ -112,12 +114,14 @@ function withLegacyReply(turn: TurnView, text: string): TurnView {
   return { ...turn, text, phase: turn.phase === "failed" ? "failed" : "completed" };
 }
 
-function withToolCall(
-  turn: TurnView,
-  callId: string,
-  name: string,
-  state: ToolCallView["state"],
-): TurnView {
-  const others = turn.toolCalls.filter((call) => call.callId !== callId);
-  return { ...turn, phase: "running", toolCalls: [...others, { callId, name, state }] };
+function withToolCall(turn: TurnView, event: ToolEvent): TurnView {
+  const { callId, name } = event;
+  const before = turn.toolCalls.find((call) => call.callId === callId);
+  const given = "arguments" in event ? event.arguments : before?.arguments;
+  const call: ToolCallView = { callId, name, state: TOOL_STATES[event.kind], arguments: given };
+  const toolCalls =
+    before === undefined
+      ? [...turn.toolCalls, call]
+      : turn.toolCalls.map((each) => (each === before ? call : each));
+  return { ...turn, phase: "running", toolCalls };
 }

@@ -9,6 +9,7 @@ export interface Session {
   agent?: string;
   title?: string | null;
   createdAt?: string;
+  updatedAt?: string;
 }
 
 export interface Message {
@@ -41,8 +42,23 @@ export interface NewSession {
   systemPrompt?: string;
 }
 
+/** A tool that this client runs itself. */
+export interface ClientTool {
+  name: string;
+  description: string;
+  /** JSON Schema of its arguments. */
+  inputSchema: Record<string, unknown>;
+}
+
+export interface ToolResult {
+  id: string;
+  content: string;
+  isError?: boolean;
+}
+
 export interface NewMessage {
   content: string;
+  clientTools?: readonly ClientTool[];
   onBusy?: "queue" | "reject" | "interrupt";
   failover?: "off";
 }
@@ -76,6 +92,37 @@ export class Sessions {
 
   get(sessionId: string, options: CallOptions = {}): Promise<Session> {
     return this.#client.json(pathOf(sessionId), { signal: options.signal });
+  }
+
+  /** One page, newest first. */
+  list(
+    query: { limit?: number; after?: string } = {},
+    options: CallOptions = {},
+  ): Promise<Page<Session>> {
+    const given = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    return this.#client.json(`/v1/sessions?${new URLSearchParams(given)}`, {
+      signal: options.signal,
+    });
+  }
+
+  update(
+    sessionId: string,
+    changes: Pick<NewSession, "title" | "metadata">,
+    options: CallOptions = {},
+  ): Promise<Session> {
+    return this.#client.json(pathOf(sessionId), {
+      method: "PATCH",
+      body: changes,
+      signal: options.signal,
+    });
+  }
+
+  /** Deletes the session and everything below it. */
+  delete(sessionId: string, options: CallOptions = {}): Promise<void> {
+    return this.#client.json(pathOf(sessionId), {
+      method: "DELETE",
+      signal: options.signal,
+    });
   }
 
   /** Queues a turn. A try that got no answer is repeated under the same key. */
@@ -115,13 +162,48 @@ export class Sessions {
     turnId: string,
     options: CallOptions = {},
   ): Promise<void> {
-    const path = `${pathOf(sessionId)}/turns/${encodeURIComponent(turnId)}/cancel`;
-    await this.#client.json(path, {
-      method: "POST",
-      body: {},
-      signal: options.signal,
-      repeatable: true,
-    });
+    await this.#postToTurn(sessionId, turnId, "cancel", {}, options, true);
+  }
+
+  #postToTurn(
+    sessionId: string,
+    turnId: string,
+    what: string,
+    body: unknown,
+    { signal }: CallOptions,
+    repeatable = false,
+  ): Promise<void> {
+    const path = `${pathOf(sessionId)}/turns/${encodeURIComponent(turnId)}/${what}`;
+    return this.#client.json(path, { method: "POST", body, signal, repeatable });
+  }
+
+  async rateTurn(
+    sessionId: string,
+    turnId: string,
+    feedback: { rating: "up" | "down"; comment?: string },
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#postToTurn(sessionId, turnId, "feedback", feedback, options);
+  }
+
+  /** Results of the client's own tools; the turn goes on when none is missing. */
+  async sendToolResults(
+    sessionId: string,
+    turnId: string,
+    results: readonly ToolResult[],
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#postToTurn(sessionId, turnId, "toolResults", { results }, options);
+  }
+
+  /** A yes or no to calls that wait for one. */
+  async approveToolCalls(
+    sessionId: string,
+    turnId: string,
+    approvals: readonly { id: string; allow: boolean }[],
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#postToTurn(sessionId, turnId, "approvals", { approvals }, options);
   }
 
   /** Answers the last user message again, in a new turn. */

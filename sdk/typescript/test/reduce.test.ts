@@ -89,3 +89,28 @@ test("a superseded answer is not shown", () => {
     ["t2", "completed", "new"],
   ]);
 });
+
+test("a tool call keeps its place and its arguments through its states", () => {
+  const call = { turnId: "t1", round: 1, callId: "c1", name: "pay" };
+  const other = { ...call, callId: "c2", name: "look" };
+  const rows: Row[] = [
+    ["1-1", "tool_approval_requested", { ...call, arguments: { eur: 5 } }],
+    ["1-2", "tool_call_requested", { ...other, arguments: {} }],
+    ["1-3", "turn_awaiting_tools", { turnId: "t1", waitS: 60 }],
+    ["1-4", "tool_call_completed", { ...call, result: "ok", durationMs: 3 }],
+  ];
+  const [waiting] = fold(rows.slice(0, 3)).turns;
+  expect(waiting?.toolCalls.map(({ state }) => state)).toEqual(["asking", "requested"]);
+  expect(fold(rows).turns[0]?.toolCalls).toEqual([
+    { callId: "c1", name: "pay", state: "completed", arguments: { eur: 5 } },
+    { callId: "c2", name: "look", state: "requested", arguments: {} },
+  ]);
+});
+
+test("a regenerated answer is told from a first one", () => {
+  const old = { ...message("assistant", "t1", "old"), superseded: true };
+  const messages = [message("user", "t1", "one"), old, message("assistant", "t2", "new")];
+  const stored = mergeTranscript(EMPTY_CONVERSATION, messages);
+  expect(stored.turns.map(({ isAgain }) => isAgain)).toEqual([false, true]);
+  expect(proposeTurn(stored, "local", null).turns[2]?.isAgain).toBe(true);
+});

@@ -5,3 +5,6 @@ declare module "*.css?inline" {
 
 /** File name of the built panel, set by the build. */
 declare const PANEL_FILE: string;
+
+/** The built file of each language but English, set by the build. */
+declare const LANGUAGE_FILES: Readonly<Record<string, string>>;

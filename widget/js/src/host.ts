@@ -1,4 +1,11 @@
 /** What the loader and the panel, which is loaded later, know of each other. */
+import type {
+  LanternEvents,
+  LanternIdentity,
+  LanternTool,
+} from "../widget.js";
+
+export type { LanternEvents as WidgetEvents, LanternIdentity, LanternTool };
 
 export interface WidgetOptions {
   key: string;
@@ -11,20 +18,23 @@ export interface WidgetOptions {
   accent: string;
 }
 
-export interface WidgetEvents {
-  ready: undefined;
-  open: undefined;
-  close: undefined;
-  message: { turnId: string; text: string };
-  error: { code: string; message: string };
+/** What the page has told the widget, whenever that was. */
+export interface PageFacts {
+  identity: LanternIdentity | null;
+  context: Readonly<Record<string, unknown>>;
+  tools: ReadonlyMap<string, LanternTool>;
 }
 
 export interface PanelHost {
   root: ShadowRoot;
   options: WidgetOptions;
-  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
+  /** Stands in the page's own flow, without a launcher. */
+  isInline: boolean;
+  facts: PageFacts;
+  emit<Name extends keyof LanternEvents>(name: Name, detail: LanternEvents[Name]): void;
   close(): void;
-  setUnread(hasUnread: boolean): void;
+  /** `description` says the count in words. */
+  setUnread(count: number, description: string): void;
 }
 
 export interface Panel {
@@ -32,11 +42,13 @@ export interface Panel {
   hide(): void;
   send(text: string): Promise<boolean>;
   newSession(): void;
+  /** The page's facts have changed. */
+  factsChanged(what: keyof PageFacts): void;
   /** The element stands in the page again after the page's body was replaced. */
   reattached(): void;
   destroy(): void;
 }
 
 export interface PanelModule {
-  mountPanel(host: PanelHost): Panel;
+  mountPanel(host: PanelHost): Promise<Panel>;
 }

@@ -13,3 +13,12 @@ export const COPY =
   "M9.5 8.5h8a1.5 1.5 0 0 1 1.5 1.5v8.5a1.5 1.5 0 0 1-1.5 1.5h-8A1.5 1.5 0 0 1 8 18.5V10a1.5 1.5 0 0 1 1.5-1.5ZM5.5 15.5A1.5 1.5 0 0 1 5 14.3V6A1.5 1.5 0 0 1 6.5 4.5h8";
 export const CHECK = "M5.5 12.5l4.2 4.2 8.8-9.2";
 export const WARNING = "M12 4.5 21 19.5H3L12 4.5Zm0 5.5v4.5m0 2.3v.01";
+export const HISTORY = "M4.5 12a7.5 7.5 0 1 0 2.2-5.3L4.5 9m0-4.5V9H9m3-1v4.3l3 1.8";
+export const BACK = "M14.5 6l-6 6 6 6";
+export const DOWNLOAD = "M12 4.5v10m-4-4l4 4 4-4M5 19.5h14";
+export const TRASH = "M5 7h14M9.5 7V4.5h5V7M7 7l.8 12.5h8.4L17 7M10.2 10.5v5.5m3.6-5.5v5.5";
+export const AGAIN = "M19.5 12a7.5 7.5 0 1 1-2.2-5.3L19.5 9m0-4.5V9H15";
+export const THUMB_UP =
+  "M7.5 10.5 11 3.8c1.4 0 2.3 1 2.3 2.3l-.5 3.4h5a1.8 1.8 0 0 1 1.8 2.1l-1.1 6.6a1.8 1.8 0 0 1-1.8 1.5H7.5m0-9.2v9.2m0-9.2H4.4v9.2h3.1";
+export const THUMB_DOWN =
+  "M16.5 13.5 13 20.2c-1.4 0-2.3-1-2.3-2.3l.5-3.4h-5a1.8 1.8 0 0 1-1.8-2.1l1.1-6.6a1.8 1.8 0 0 1 1.8-1.5h9.2m0 9.2V4.3m0 9.2h3.1V4.3h-3.1";

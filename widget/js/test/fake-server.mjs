@@ -30,6 +30,10 @@ export class FakeServer {
   /** Paths that fail, to a status: `server.failing.set("/v1/widget/bootstrap", 503)`. */
   failing = new Map();
   tokens = new Set();
+  /** Feedback, approvals and tool results as they came. */
+  asked = [];
+  /** Bodies of the bootstrap calls. */
+  bootstraps = [];
   config = {
     title: "Shop help",
     greeting: "Hello! Ask me anything about orders, sizes and returns.",
@@ -76,8 +80,13 @@ export class FakeServer {
     const body = await readJson(request);
     if (url.pathname === "/v1/widget/bootstrap") return this.#bootstrap(body, response);
     if (!this.#isKnown(request)) return sendError(response, 401, "unauthorized");
+    if (url.pathname === "/v1/sessions" && request.method === "GET") {
+      const chats = [...this.sessions.values()].reverse().map((each) => each.describe());
+      return sendJson(response, 200, { data: chats, nextCursor: null });
+    }
     if (url.pathname === "/v1/sessions") {
       const session = new FakeSession(newId("sess"), this);
+      session.metadata = body.metadata ?? {};
       this.sessions.set(session.id, session);
       return sendJson(response, 201, session.describe());
     }
@@ -89,7 +98,9 @@ export class FakeServer {
     return this.tokens.has(token) || request.headers["x-csrftoken"] === "csrf";
   }
 
-  #bootstrap({ visitor }, response) {
+  #bootstrap(body, response) {
+    const { visitor } = body;
+    this.bootstraps.push(body);
     if (visitor !== undefined && !this.tokens.has(visitor)) {
       return sendError(response, 401, "unauthorized");
     }
@@ -106,6 +117,20 @@ export class FakeServer {
     const after = url.searchParams.get("after") ?? request.headers["last-event-id"];
     const route = `${request.method} ${action ?? what ?? ""}`;
     if (route === "GET ") return sendJson(response, 200, session.describe());
+    if (route === "DELETE ") {
+      session.close();
+      this.sessions.delete(id);
+      return response.writeHead(204).end();
+    }
+    if (route === "PATCH ") {
+      Object.assign(session.metadata, body.metadata);
+      return sendJson(response, 200, session.describe());
+    }
+    if (route === "POST feedback" || route === "POST approvals" || route === "POST toolResults") {
+      this.asked.push({ what: action, turnId, ...body });
+      session.hear(action, body);
+      return sendJson(response, 202, { id: turnId });
+    }
     if (route === "GET events") return session.follow(response, after);
     if (route === "GET messages") return sendJson(response, 200, session.page(after));
     if (route === "POST messages") return this.#post(session, request, body, response);
@@ -119,7 +144,8 @@ export class FakeServer {
     return sendError(response, 404, "not_found");
   }
 
-  #post(session, request, { content }, response) {
+  #post(session, request, { content, clientTools }, response) {
+    session.clientTools = clientTools ?? [];
     const refusal = /^refuse (\d+)(?: (\w+))?/.exec(content);
     if (refusal) return sendError(response, Number(refusal[1]), refusal[2] ?? "refused");
     return sendJson(response, 202, session.post(content, request.headers["idempotency-key"]));

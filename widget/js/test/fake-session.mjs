@@ -16,6 +16,10 @@ export class FakeSession {
   #running = null;
   #cancelled = new Set();
   #isClosed = false;
+  #updatedAt = new Date().toISOString();
+  #heard = () => undefined;
+  metadata = {};
+  clientTools = [];
 
   constructor(id, server) {
     this.id = id;
@@ -23,7 +27,9 @@ export class FakeSession {
   }
 
   describe() {
-    return { id: this.id, status: this.#running === null ? "idle" : "running" };
+    const status = this.#running === null ? "idle" : "running";
+    const title = this.messages[0]?.content ?? "";
+    return { id: this.id, status, title, updatedAt: this.#updatedAt };
   }
 
   close() {
@@ -55,6 +61,11 @@ export class FakeSession {
 
   lastQuestion() {
     return this.messages.findLast(({ role }) => role === "user").content;
+  }
+
+  /** Approvals and tool results: a turn that waits goes on. */
+  hear(what, body) {
+    this.#heard(body);
   }
 
   cancel(turnId) {
@@ -103,6 +114,7 @@ export class FakeSession {
     this.#emit(turn, "turn_started", { agent: "helper" });
     await this.#wait(reply.thinkMs ?? 300);
     await this.#tools(turn, reply.tools ?? []);
+    if (reply.asks) await this.#ask(turn, reply);
     if (reply.failsAtOnce) this.#failAtOnce(turn);
     else await this.#stream(turn, reply);
     this.#running = null;
@@ -116,6 +128,20 @@ export class FakeSession {
       await this.#wait(600);
       this.#emit(turn, "tool_call_completed", { ...call, result: "ok", durationMs: 600 });
     }
+  }
+
+  /** A call that waits: for a yes, or for the page's own tool. */
+  async #ask(turn, reply) {
+    const call = { round: 1, callId: newId("call"), name: reply.asks.name };
+    const answered = new Promise((resolve) => (this.#heard = resolve));
+    this.#emit(turn, reply.asks.event, { ...call, arguments: reply.asks.arguments });
+    this.#emit(turn, "turn_awaiting_tools", { waitS: 60 });
+    const body = await answered;
+    const isRefused = body.approvals?.[0].allow === false;
+    const end = isRefused ? { error: "declined" } : { result: "ok", durationMs: 5 };
+    const kind = isRefused ? "tool_call_failed" : "tool_call_completed";
+    this.#emit(turn, kind, { ...call, ...end });
+    if (body.results) reply.deltas = [`The page said: ${body.results[0].content}`];
   }
 
   #failAtOnce(turn) {

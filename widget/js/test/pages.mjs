@@ -44,6 +44,14 @@ export function pageFor(url, origin) {
   switch (url.pathname) {
     case "/":
       return { html: page("Shop", SHOP_CSS, SHOP + tag) };
+    case "/inline":
+      return {
+        html: page(
+          "Inline",
+          `${SHOP_CSS}lantern-chat{display:block;--lantern-width:500px;--lantern-height:420px}`,
+          `<h1>Ask us</h1><lantern-chat></lantern-chat>${tag}`,
+        ),
+      };
     case "/csp":
       return {
         html: page("Strict", "", `<h1>Strict policy</h1>${tag}`),

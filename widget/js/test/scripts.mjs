@@ -41,6 +41,14 @@ export function replyTo(content, isRetry) {
   if (word === "long") return { deltas: words(longText(Number(count ?? 2000))), paceMs: 1 };
   if (word === "code") return { deltas: words(CODE) };
   if (word === "tool") return { deltas: words("It is 21 °C in Graz."), tools: ["weather"] };
+  if (word === "buy") {
+    const asks = { event: "tool_approval_requested", name: "order", arguments: { eur: 40 } };
+    return { deltas: words("It is on its way."), asks };
+  }
+  if (word === "page") {
+    const asks = { event: "tool_call_requested", name: "cart", arguments: { of: "me" } };
+    return { deltas: [], asks };
+  }
   if (word === "hostile") return { deltas: [...HOSTILE] };
   if (word === "echo") return { deltas: words(content.slice(5)) };
   return { deltas: words(GUIDE) };

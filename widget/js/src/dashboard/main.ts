@@ -44,6 +44,8 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
     agentName: () => agentName,
     welcome: empty,
     onRetry: () => void chat.retry(),
+    onRate: null,
+    onApprove: (...answer) => void chat.approve(...answer),
   });
   const notice = createNotice(() => void chat.show());
   const link = el("p", { class: "link", hidden: true });

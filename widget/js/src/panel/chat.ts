@@ -10,9 +10,11 @@ import {
   proposeTurn,
   withdrawTurn,
   type AcceptedTurn,
+  type ClientTool,
   type LanternClient,
   type SessionEvent,
   type SessionStream,
+  type ToolResult,
 } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
 import { explain } from "./explain.js";
@@ -26,11 +28,17 @@ export interface SessionAccess {
   ensure(): Promise<string>;
   /** Gives up a session the server does not know; false if there can be no other. */
   forget(sessionId: string): boolean;
+  /** Tools that this page runs itself; none where left out. */
+  clientTools?(): ClientTool[];
 }
+
+type Sessions = LanternClient["sessions"];
 
 export interface ChatEvents {
   onEvent(event: SessionEvent): void;
   onError(error: unknown): void;
+  /** The server has taken a message of this tab. */
+  onAccepted?(turnId: string): void;
 }
 
 const FIRST_CURSOR = "1-0";
@@ -104,10 +112,35 @@ export class Chat {
       this.#stopRequested = true;
       return;
     }
+    const { turnId } = turn;
+    await this.#ask((sessions, id) => sessions.cancelTurn(id, turnId));
+  }
+
+  /** Resolves to whether the server took it. */
+  async rate(turnId: string, rating: "up" | "down", comment: string): Promise<boolean> {
+    const feedback = comment === "" ? { rating } : { rating, comment };
+    return this.#ask((sessions, id) => sessions.rateTurn(id, turnId, feedback));
+  }
+
+  async approve(turnId: string, callId: string, allow: boolean): Promise<void> {
+    const approvals = [{ id: callId, allow }];
+    await this.#ask((sessions, id) => sessions.approveToolCalls(id, turnId, approvals));
+  }
+
+  async sendToolResults(turnId: string, results: ToolResult[]): Promise<void> {
+    await this.#ask((sessions, id) => sessions.sendToolResults(id, turnId, results));
+  }
+
+  async #ask(act: (sessions: Sessions, sessionId: string) => Promise<void>): Promise<boolean> {
+    const sessionId = this.#access.current();
+    if (sessionId === null) return false;
     try {
-      await this.#access.client.sessions.cancelTurn(sessionId, turn.turnId);
+      await act(this.#access.client.sessions, sessionId);
+      return true;
     } catch (error) {
-      this.#fail(error);
+      // Another tab, or an operator, was first.
+      if (!(error instanceof ApiError && error.status === 409)) this.#fail(error);
+      return false;
     }
   }
 
@@ -130,6 +163,7 @@ export class Chat {
       const accepted = await post();
       this.#unconfirmed = null;
       this.#knownTurns.add(accepted.turnId);
+      this.#events.onAccepted?.(accepted.turnId);
       this.#store.converse((state) => acceptTurn(state, key, accepted.turnId));
       if (this.#stopRequested) void this.stop();
       const { lastEventId, turns } = this.#store.state.conversation;
@@ -150,8 +184,10 @@ export class Chat {
   async #post(content: string, idempotencyKey: string): Promise<AcceptedTurn> {
     const { sessions } = this.#access.client;
     const sessionId = await this.#access.ensure();
+    const clientTools = this.#access.clientTools?.() ?? [];
+    const message = clientTools.length === 0 ? { content } : { content, clientTools };
     try {
-      return await sessions.postMessage(sessionId, { content }, { idempotencyKey });
+      return await sessions.postMessage(sessionId, message, { idempotencyKey });
     } catch (error) {
       if (error instanceof ConnectionError) {
         this.#unconfirmed = { content, key: idempotencyKey };
@@ -160,7 +196,7 @@ export class Chat {
     }
     this.#closeStream();
     const fresh = await this.#access.ensure();
-    return sessions.postMessage(fresh, { content }, { idempotencyKey });
+    return sessions.postMessage(fresh, message, { idempotencyKey });
   }
 
   async #resume(sessionId: string): Promise<void> {

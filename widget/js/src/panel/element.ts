@@ -1,34 +1,42 @@
 import { activeTurn, type SessionEvent } from "@lantern/sdk";
 import { adoptStyles, el } from "../dom.js";
-import type { Panel, PanelHost } from "../host.js";
-import { translator } from "../i18n/index.js";
+import type { PageFacts, Panel, PanelHost } from "../host.js";
+import { loadWords, translator, type Translate } from "../i18n/index.js";
 import { applyAccent } from "./accent.js";
 import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
+import { ClientTools } from "./client-tools.js";
 import { explain, isRefusal } from "./explain.js";
 import { narrate } from "./narrate.js";
+import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
+import { PastChats } from "./past-chats.js";
 import { safeStorage } from "./storage.js";
 import { Store, type ChatState, type Notice } from "./store.js";
 import { PANEL_CSS } from "./styles.js";
 import { createComposer } from "./view/composer.js";
+import { createFrame } from "./view/frame.js";
 import { createHeader } from "./view/header.js";
 import { createNotice } from "./view/notice.js";
 import { createThread } from "./view/thread.js";
 import { createWelcome } from "./view/welcome.js";
+import { followViewport } from "./viewport.js";
 import { Visitor, type WidgetConfig } from "./visitor.js";
 
-export function mountPanel(host: PanelHost): Panel {
-  return new ChatPanel(host);
+export async function mountPanel(host: PanelHost): Promise<Panel> {
+  const { locale } = host.options;
+  return new ChatPanel(host, translator(locale, await loadWords(locale)));
 }
 
 class ChatPanel implements Panel {
   readonly #host: PanelHost;
-  readonly #t;
+  readonly #t: Translate;
   readonly #store = new Store();
+  readonly #context;
   readonly #visitor: Visitor;
   readonly #chat: Chat;
-  readonly #drafts = safeStorage("sessionStorage");
+  readonly #tools: ClientTools;
+  readonly #pastChats: PastChats;
   readonly #announcer = createAnnouncer();
   readonly #element: HTMLElement;
   readonly #header;
@@ -37,27 +45,37 @@ class ChatPanel implements Panel {
   readonly #notice;
   readonly #composer;
   readonly #foot: HTMLElement;
+  readonly #viewport;
   readonly #endings: (() => void)[] = [];
   #config: WidgetConfig = {};
   #arrival: Promise<void> | null = null;
   #isShown = false;
+  #unread = 0;
 
-  constructor(host: PanelHost) {
+  constructor(host: PanelHost, t: Translate) {
     this.#host = host;
-    this.#t = translator(host.options.locale);
-    this.#visitor = new Visitor(host.options);
-    this.#chat = new Chat(this.#visitor, this.#store, this.#t, {
-      onEvent: (event) => this.#noticeEvent(event),
-      onError: (error) => this.#reportError(error),
+    this.#t = t;
+    this.#context = createPageContext(host.options.key, host.facts, t);
+    this.#visitor = new Visitor(host.options, host.facts, this.#context.metadata);
+    this.#chat = this.#buildChat();
+    this.#tools = new ClientTools({
+      tools: host.facts.tools,
+      memoryName: `lantern:${host.options.key}`,
+      send: (turnId, results) => this.#chat.sendToolResults(turnId, results),
     });
+    this.#pastChats = this.#buildPastChats();
     adoptStyles(host.root, PANEL_CSS);
     this.#header = this.#buildHeader();
-    this.#welcome = createWelcome({ copy: this.#t("copy"), copied: this.#t("copied") });
+    this.#welcome = createWelcome(
+      { copy: t("copy"), copied: t("copied"), suggestions: t("suggestions") },
+      (text) => void this.send(text),
+    );
     this.#thread = this.#buildThread();
     this.#notice = createNotice(() => void this.#act());
     this.#composer = this.#buildComposer();
-    this.#foot = el("footer", { class: "foot" }, this.#composer.element);
+    this.#foot = el("footer", { class: "foot" }, this.#context.element, this.#composer.element);
     this.#element = this.#assemble();
+    this.#viewport = followViewport(this.#element);
     host.root.append(this.#element, ...this.#announcer.elements);
     this.#listen();
     this.#render(this.#store.state);
@@ -66,10 +84,11 @@ class ChatPanel implements Panel {
   show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
+    this.#unread = 0;
     this.#element.hidden = false;
-    this.#fitViewport();
+    this.#viewport.fit();
     requestAnimationFrame(() => this.#element.classList.add("open"));
-    this.#focus();
+    if (!this.#host.isInline) this.#focus();
     this.#thread.scrollToEnd();
     void this.#resume();
   }
@@ -84,14 +103,25 @@ class ChatPanel implements Panel {
   async send(text: string): Promise<boolean> {
     this.#thread.scrollToEnd();
     if (!(await this.#arrive())) return false;
-    return this.#chat.send(text);
+    void this.#keepContext();
+    const isTaken = await this.#chat.send(text);
+    if (isTaken) this.#host.emit("sent", { text });
+    return isTaken;
   }
 
   newSession(): void {
     this.#visitor.startFresh();
-    this.#chat.reset();
-    this.#composer.clear();
+    this.#clear();
     if (this.#isShown) this.#composer.focus();
+  }
+
+  factsChanged(what: keyof PageFacts): void {
+    if (what === "context") void this.#keepContext();
+    if (what !== "identity") return;
+    if (this.#visitor.identityChanged()) this.#clear();
+    if (this.#arrival === null) return;
+    this.#arrival = null;
+    void this.#resume();
   }
 
   reattached(): void {
@@ -105,11 +135,43 @@ class ChatPanel implements Panel {
     this.#element.remove();
   }
 
+  #clear(): void {
+    this.#pastChats.close();
+    this.#chat.reset();
+    this.#composer.clear();
+  }
+
+  #buildChat(): Chat {
+    const access = Object.assign(this.#visitor, { clientTools: () => this.#tools.offered() });
+    return new Chat(access, this.#store, this.#t, {
+      onEvent: (event) => this.#noticeEvent(event),
+      onError: (error) => this.#reportError(error),
+      onAccepted: (turnId) => this.#tools.own(turnId),
+    });
+  }
+
+  #buildPastChats(): PastChats {
+    return new PastChats({
+      t: this.#t,
+      visitor: this.#visitor,
+      chat: this.#chat,
+      store: this.#store,
+      agentName: () => this.#agentName(),
+      onClosed: () => this.#focus(),
+      onGone: () => this.newSession(),
+      onError: (error) => {
+        this.#store.set({ notice: { text: explain(error, this.#t), action: null } });
+        this.#reportError(error);
+      },
+    });
+  }
+
   #buildHeader() {
     return createHeader({
       t: this.#t,
+      onHistory: () => void this.#pastChats.toggle(),
       onNewChat: () => this.newSession(),
-      onClose: () => this.#host.close(),
+      onClose: this.#host.isInline ? null : () => this.#host.close(),
     });
   }
 
@@ -120,10 +182,13 @@ class ChatPanel implements Panel {
       agentName: () => this.#agentName(),
       welcome: this.#welcome.element,
       onRetry: () => void this.#chat.retry(),
+      onRate: (turnId, rating, comment) => this.#chat.rate(turnId, rating, comment),
+      onApprove: (...answer) => void this.#chat.approve(...answer),
     });
   }
 
   #buildComposer() {
+    const drafts = safeStorage("sessionStorage");
     const draftName = `lantern:${this.#host.options.key}:draft`;
     return createComposer({
       labels: {
@@ -132,58 +197,42 @@ class ChatPanel implements Panel {
         send: this.#t("send"),
         stop: this.#t("stop"),
       },
-      draft: this.#drafts.get(draftName) ?? "",
-      onDraft: (text) => this.#drafts.set(draftName, text),
+      draft: drafts.get(draftName) ?? "",
+      onDraft: (text) => drafts.set(draftName, text),
       onSend: (text) => this.send(text),
       onStop: () => void this.#chat.stop(),
     });
   }
 
   #assemble(): HTMLElement {
-    const element = el(
-      "section",
-      {
-        class: "panel",
-        part: "panel",
-        role: "dialog",
-        "aria-labelledby": "lantern-title",
-        tabindex: "-1",
-        hidden: true,
+    return createFrame({
+      isInline: this.#host.isInline,
+      t: this.#t,
+      parts: [
+        this.#header.element,
+        this.#thread.element,
+        this.#pastChats.view.element,
+        this.#notice.element,
+        this.#foot,
+      ],
+      onEscape: () => {
+        if (this.#pastChats.view.element.hidden) this.#host.close();
+        else this.#pastChats.close();
       },
-      this.#header.element,
-      this.#thread.element,
-      this.#notice.element,
-      this.#foot,
-    );
-    element.addEventListener("keydown", (event) => {
-      // Keys typed into the chat are not shortcuts of the page around it.
-      event.stopPropagation();
-      if (event.key === "Escape" && !event.isComposing) this.#host.close();
     });
-    return element;
   }
 
   #listen(): void {
-    const render = (): void => this.#render(this.#store.state);
-    const viewport = window.visualViewport;
-    const fit = (): void => this.#fitViewport();
-    viewport?.addEventListener("resize", fit);
-    viewport?.addEventListener("scroll", fit);
-    window.addEventListener("offline", render);
     this.#endings.push(
       this.#store.subscribe((state, before) => {
         this.#render(state);
         narrate(state, before, this.#announcer, this.#t, this.#agentName());
       }),
       onPageReturn((silenceMs) => {
-        render();
+        this.#render(this.#store.state);
         if (this.#arrival !== null) this.#chat.checkLink(silenceMs);
       }),
-      () => {
-        viewport?.removeEventListener("resize", fit);
-        viewport?.removeEventListener("scroll", fit);
-        window.removeEventListener("offline", render);
-      },
+      this.#viewport.end,
     );
   }
 
@@ -198,7 +247,8 @@ class ChatPanel implements Panel {
   /** Whether the server knows this visitor; asked once, and again after a failure. */
   async #arrive(): Promise<boolean> {
     this.#arrival ??= this.#visitor.arrive().then((config) => {
-      if (this.#store.state.link === "connecting") this.#store.set({ link: "idle" });
+      const { link } = this.#store.state;
+      if (link === "connecting" || link === "lost") this.#store.set({ link: "idle" });
       this.#configure(config);
     });
     try {
@@ -229,8 +279,19 @@ class ChatPanel implements Panel {
     if (config.accent) safeStorage("localStorage").set(`lantern:${key}:accent`, config.accent);
     applyAccent(this.#host.root.host as HTMLElement, config.accent);
     this.#welcome.setGreeting(config.greeting ?? "");
+    this.#welcome.setSuggestions(config.suggestions ?? []);
+    this.#context.setWanted(config.collectContext === true);
     if (config.placeholder) this.#composer.setPlaceholder(config.placeholder);
     this.#render(this.#store.state);
+  }
+
+  async #keepContext(): Promise<void> {
+    const sessionId = this.#visitor.current();
+    if (sessionId === null || this.#arrival === null) return;
+    const { sessions } = this.#visitor.client;
+    await this.#context
+      .keep(sessionId, (metadata) => sessions.update(sessionId, { metadata }))
+      .catch((error: unknown) => this.#reportError(error));
   }
 
   async #act(): Promise<void> {
@@ -239,19 +300,18 @@ class ChatPanel implements Panel {
   }
 
   #render(state: ChatState): void {
+    const isOffline = !navigator.onLine;
     this.#header.update({
       title: this.#config.title || this.#t("chat"),
       link: state.link,
-      isOffline: !navigator.onLine,
+      isOffline,
     });
+    this.#welcome.update(state.conversation.turns.length > 0 || state.isLoading);
     this.#thread.update(state);
     this.#composer.update({ isRunning: activeTurn(state.conversation) !== null });
-    this.#notice.update(
-      state.notice && {
-        text: state.notice.text,
-        actionLabel: this.#actionLabel(state.notice),
-      },
-    );
+    const offline: Notice = { text: this.#t("offlineNotice"), action: null };
+    const notice = isOffline ? offline : state.notice;
+    this.#notice.update(notice && { ...notice, actionLabel: this.#actionLabel(notice) });
   }
 
   #actionLabel({ action }: Notice): string | null {
@@ -260,8 +320,12 @@ class ChatPanel implements Panel {
   }
 
   #noticeEvent(event: SessionEvent): void {
+    this.#tools.heed(event);
     if (event.kind !== "message_completed") return;
-    if (!this.#isShown) this.#host.setUnread(true);
+    if (!this.#isShown) {
+      this.#unread += 1;
+      this.#host.setUnread(this.#unread, this.#t.count("unread", this.#unread));
+    }
     this.#host.emit("message", { turnId: event.turnId, text: event.text });
   }
 
@@ -281,13 +345,5 @@ class ChatPanel implements Panel {
     } else {
       this.#composer.focus();
     }
-  }
-
-  /** A phone's keyboard shrinks the visual viewport only; the panel follows it. */
-  #fitViewport(): void {
-    const viewport = window.visualViewport;
-    if (!viewport || !this.#isShown) return;
-    this.#element.style.setProperty("--view-height", `${viewport.height}px`);
-    this.#element.style.setProperty("--view-top", `${viewport.offsetTop}px`);
   }
 }

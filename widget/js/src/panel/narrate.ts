@@ -18,11 +18,28 @@ export function narrate(
   if (wrote !== null) {
     const ended = state.conversation.turns.find(({ key }) => key === wrote.key);
     if (ended?.phase === "completed" || ended?.phase === "cancelled") {
-      announcer.say(t("replied", { name, text: ended.text }));
+      announcer.say(t("replied", { name, text: spoken(ended.text) }));
     } else if (ended?.phase === "failed") {
       announcer.alert(whyNoReply(ended, t));
     }
   }
+  for (const call of writing?.toolCalls ?? []) {
+    const isNew = !wrote?.toolCalls.some((each) => each === call);
+    if (call.state === "asking" && isNew) announcer.alert(t("asksTool", { name: call.name }));
+  }
   const { notice } = state;
   if (notice !== null && notice !== before.notice) announcer.alert(notice.text);
+}
+
+/** Longer than this a reply is better read by its headings and paragraphs than in one go. */
+const MAX_SPOKEN = 1500;
+
+/** Marks that mean nothing when read out are left out. */
+function spoken(text: string): string {
+  const words = text
+    .replace(/^\s*(```|~~~).*$/gm, "")
+    .replace(/^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/gm, "")
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\*\*|__|~~|`/g, "");
+  return words.length > MAX_SPOKEN ? `${words.slice(0, MAX_SPOKEN)}…` : words;
 }

@@ -3,7 +3,7 @@ const AFTER_SLEEP_MS = 20_000;
 
 /**
  * Calls back when the page returns: to the foreground, from the back/forward cache, to
- * the network. A page from that cache has lost its connections whatever they claim.
+ * the network; also when it leaves the network, with a silence that none can have. A page from that cache has lost its connections whatever they claim.
  */
 export function onPageReturn(check: (silenceMs: number) => void): () => void {
   const ending = new AbortController();
@@ -19,5 +19,6 @@ export function onPageReturn(check: (silenceMs: number) => void): () => void {
     signal,
   });
   window.addEventListener("online", () => check(0), { signal });
+  window.addEventListener("offline", () => check(Number.MAX_SAFE_INTEGER), { signal });
   return () => ending.abort();
 }

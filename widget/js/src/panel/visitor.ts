@@ -1,5 +1,5 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
-import type { WidgetOptions } from "../host.js";
+import type { LanternIdentity, PageFacts, WidgetOptions } from "../host.js";
 import type { SessionAccess } from "./chat.js";
 import { safeStorage } from "./storage.js";
 
@@ -9,6 +9,9 @@ export interface WidgetConfig {
   placeholder?: string;
   accent?: string;
   agentName?: string;
+  suggestions?: string[];
+  /** The page's address and title may be kept with the conversation, if the visitor agrees. */
+  collectContext?: boolean;
 }
 
 interface Bootstrap {
@@ -24,6 +27,8 @@ interface Remembered {
   sessionId?: string | null;
   /** The visitor asked for a new chat; the server's latest session is not to come back. */
   isFresh?: boolean;
+  /** Whose token it is: the user the page has named, or nobody it knows. */
+  userId?: string | null;
 }
 
 /** A token is renewed this long before it ends, so that no request meets its end. */
@@ -33,13 +38,22 @@ const RENEW_BEFORE_MS = 60_000;
 export class Visitor implements SessionAccess {
   readonly client: LanternClient;
   readonly #options: WidgetOptions;
+  readonly #facts: PageFacts;
+  readonly #metadata: () => Record<string, unknown>;
   readonly #storage = safeStorage("localStorage");
   readonly #name: string;
   #renewal: Promise<Bootstrap> | null = null;
   #creation: Promise<string> | null = null;
 
-  constructor(options: WidgetOptions) {
+  /** `metadata` gives what is to be kept with a new session. */
+  constructor(
+    options: WidgetOptions,
+    facts: PageFacts,
+    metadata: () => Record<string, unknown> = () => ({}),
+  ) {
     this.#options = options;
+    this.#facts = facts;
+    this.#metadata = metadata;
     this.#name = `lantern:${options.key}`;
     this.client = new LanternClient({
       baseUrl: options.server,
@@ -77,8 +91,31 @@ export class Visitor implements SessionAccess {
     this.#remember({ sessionId: null, isFresh: true });
   }
 
+  switchTo(sessionId: string): void {
+    this.#remember({ sessionId, isFresh: false });
+  }
+
+  /**
+   * The page has named another user, or none: true if what was there is not theirs to see.
+   * An unnamed visitor who logs in keeps the conversation, if the server agrees.
+   */
+  identityChanged(): boolean {
+    const { identity } = this.#facts;
+    const before = this.#recall().userId ?? null;
+    const now = identity === null ? null : nameOf(identity);
+    if (before === now) return false;
+    if (before === null) {
+      this.#remember({ expiresAt: "" });
+      return false;
+    }
+    this.#storage.remove(this.#name);
+    return true;
+  }
+
   async #createSession(): Promise<string> {
-    const session = await this.client.sessions.create();
+    const metadata = this.#metadata();
+    const isEmpty = Object.keys(metadata).length === 0;
+    const session = await this.client.sessions.create(isEmpty ? {} : { metadata });
     this.#remember({ sessionId: session.id, isFresh: false });
     return session.id;
   }
@@ -114,7 +151,9 @@ export class Visitor implements SessionAccess {
       bootstrap = await this.#callBootstrap(undefined);
     }
     const { visitorToken, expiresAt } = bootstrap;
-    this.#remember({ visitorToken, expiresAt });
+    const { identity } = this.#facts;
+    const userId = identity === null ? (this.#recall().userId ?? null) : nameOf(identity);
+    this.#remember({ visitorToken, expiresAt, userId });
     return bootstrap;
   }
 
@@ -124,9 +163,14 @@ export class Visitor implements SessionAccess {
       credentials: "omit",
     });
     const { key } = this.#options;
+    const { identity } = this.#facts;
     return client.json<Bootstrap>("/v1/widget/bootstrap", {
       method: "POST",
-      body: visitor === undefined ? { key } : { key, visitor },
+      body: {
+        key,
+        ...(visitor === undefined ? {} : { visitor }),
+        ...(identity === null ? {} : { identity }),
+      },
       repeatable: true,
     });
   }
@@ -142,6 +186,21 @@ export class Visitor implements SessionAccess {
 
   #remember(change: Remembered): void {
     this.#storage.set(this.#name, JSON.stringify({ ...this.#recall(), ...change }));
+  }
+}
+
+function nameOf(identity: LanternIdentity): string {
+  return "userId" in identity ? identity.userId : subjectOf(identity.token);
+}
+
+/** The `sub` of a JWT: only to tell one user from the next; the server checks it. */
+function subjectOf(token: string): string {
+  try {
+    const body = token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/");
+    const { sub } = JSON.parse(atob(body)) as { sub?: unknown };
+    return String(sub ?? token);
+  } catch {
+    return token;
   }
 }
 

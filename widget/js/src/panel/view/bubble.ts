@@ -2,23 +2,25 @@ import { activeTurn, isActive, type ConversationState, type TurnView } from "@la
 import { el, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { whyNoReply } from "../explain.js";
-import { copyButton } from "../copy.js";
 import { MarkdownView } from "../markdown.js";
 import { createNotice, type NoticeState } from "./notice.js";
+import { createReplyFoot, type ReplyFootOptions } from "./reply-foot.js";
+import { createToolList } from "./tools.js";
 
 export interface TurnViewState {
   turn: TurnView;
   /** Only the last turn of the conversation offers another try. */
   isLast: boolean;
+  /** The next turn answers the same message again. */
+  isReplaced: boolean;
   conversation: ConversationState;
 }
 
-export interface TurnViewOptions {
-  t: Translate;
+export interface TurnViewOptions extends ReplyFootOptions {
   userName: string;
   /** Known only once the server has answered. */
   agentName: () => string;
-  onRetry: () => void;
+  onApprove: (turnId: string, callId: string, isAllowed: boolean) => void;
 }
 
 /** One turn: the user's message, the reply, and what became of it. */
@@ -32,14 +34,14 @@ export function createTurnView(options: TurnViewOptions): View<TurnViewState> {
     element,
     update(state) {
       question.update(state.turn.userText);
-      reply.update(state.turn);
-      notice.update(failureOf(state, t));
+      reply.update(state);
+      notice.update(state.isReplaced ? null : failureOf(state, t));
     },
   };
 }
 
 function createQuestion(label: string): View<string | null> {
-  const text = el("div", { class: "bubble" });
+  const text = el("div", { class: "bubble", part: "bubble", dir: "auto" });
   const author = el("span", { class: "author" }, label);
   const element = el("article", { class: "question", "aria-label": label }, author, text);
   return {
@@ -51,61 +53,47 @@ function createQuestion(label: string): View<string | null> {
   };
 }
 
-function createReply({ t, agentName }: TurnViewOptions): View<TurnView> {
-  const name = agentName();
-  const labels = { copy: t("copy"), copied: t("copied") };
-  const markdown = new MarkdownView(labels);
+function createReply(options: TurnViewOptions): View<TurnViewState> {
+  const { t } = options;
+  const name = options.agentName();
+  const markdown = new MarkdownView({ copy: t("copy"), copied: t("copied") });
   const ember = el("span", { class: "ember", "aria-hidden": "true" });
-  const tools = el("ul", { class: "tools" });
-  let shownText = "";
-  const copy = copyButton(labels, () => shownText);
-  const remark = el("span", { class: "remark" });
-  const foot = el("div", { class: "reply-foot" }, ...(copy === null ? [] : [copy]), remark);
+  let turnId: string | null = null;
+  const tools = createToolList({
+    t,
+    onApprove: (callId, isAllowed) => {
+      if (turnId !== null) options.onApprove(turnId, callId, isAllowed);
+    },
+  });
+  const foot = createReplyFoot(options);
   const author = el("span", { class: "author" }, name);
   const element = el(
     "article",
-    { class: "reply", "aria-label": name },
+    { class: "reply", part: "reply", "aria-label": name },
     author,
-    tools,
+    tools.element,
     markdown.element,
     ember,
-    foot,
+    foot.element,
   );
   return {
     element,
-    update(turn) {
+    update({ turn, isLast, isReplaced }) {
       const isWriting = isActive(turn);
-      shownText = turn.text;
-      markdown.update(turn.phase === "failed" ? "" : turn.text, isWriting);
       const hasReply = turn.text !== "" && turn.phase !== "failed";
-      element.hidden = !hasReply && !isWriting && turn.phase !== "cancelled";
+      turnId = turn.turnId;
+      markdown.update(hasReply ? turn.text : "", isWriting);
+      element.hidden = isReplaced || (!hasReply && !isWriting && turn.phase !== "cancelled");
       element.classList.toggle("writing", isWriting);
-      ember.hidden = !isWriting || turn.text !== "";
-      remark.textContent = remarkOn(turn, t);
-      foot.hidden = isWriting || (turn.text === "" && remark.textContent === "");
-      if (copy !== null) copy.hidden = turn.text === "";
-      showTools(tools, turn, t);
+      ember.hidden = !isWriting || turn.text !== "" || isAsking(turn);
+      foot.update({ turn, isLast });
+      tools.update(turn.toolCalls);
     },
   };
 }
 
-function remarkOn(turn: TurnView, t: Translate): string {
-  if (turn.phase === "cancelled") return t("stopped");
-  return turn.stopReason === "length" ? t("cutShort") : "";
-}
-
-const TOOL_SENTENCES = {
-  running: "usingTool",
-  completed: "usedTool",
-  failed: "toolFailed",
-} as const;
-
-function showTools(list: HTMLElement, turn: TurnView, t: Translate): void {
-  list.hidden = turn.toolCalls.length === 0;
-  const items = turn.toolCalls.map(({ name, state }) =>
-    el("li", { class: state }, t(TOOL_SENTENCES[state], { name })),
-  );
-  if (!list.hidden) list.replaceChildren(...items);
+function isAsking(turn: TurnView): boolean {
+  return turn.toolCalls.some(({ state }) => state === "asking");
 }
 
 function failureOf(state: TurnViewState, t: Translate): NoticeState | null {

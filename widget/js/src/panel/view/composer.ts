@@ -1,5 +1,6 @@
-import { el, icon, type View } from "../../dom.js";
+import { el, type View } from "../../dom.js";
 import { SEND, STOP } from "../../icons.js";
+import { iconButton } from "../button.js";
 
 export interface ComposerState {
   isRunning: boolean;
@@ -44,11 +45,21 @@ class Composer implements ComposerView {
       placeholder: labels.placeholder,
       autocomplete: "off",
       enterkeyhint: "send",
+      dir: "auto",
     });
     this.#field.value = options.draft;
-    this.#stop = iconButton("stop", labels.stop, STOP);
-    this.#send = iconButton("send", labels.send, SEND);
-    this.element = el("div", { class: "composer" }, this.#field, this.#stop, this.#send);
+    this.#stop = iconButton("stop", labels.stop, STOP, () => {
+      this.#options.onStop();
+      this.focus();
+    });
+    this.#send = iconButton("send", labels.send, SEND, () => void this.#submit());
+    this.element = el(
+      "div",
+      { class: "composer", part: "composer" },
+      this.#field,
+      this.#stop,
+      this.#send,
+    );
     this.#listen();
     this.#render();
   }
@@ -80,11 +91,6 @@ class Composer implements ComposerView {
       if (!isSubmitKey(event)) return;
       event.preventDefault();
       void this.#submit();
-    });
-    this.#send.addEventListener("click", () => void this.#submit());
-    this.#stop.addEventListener("click", () => {
-      this.#options.onStop();
-      this.focus();
     });
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.focus();
@@ -121,12 +127,6 @@ function isSubmitKey(event: KeyboardEvent): boolean {
   // then tells that this Enter belongs to the input method.
   const isComposing = event.isComposing || event.keyCode === 229;
   return event.key === "Enter" && !event.shiftKey && !isComposing;
-}
-
-function iconButton(name: string, label: string, path: string): HTMLButtonElement {
-  const button = el("button", { type: "button", class: name, "aria-label": label });
-  button.append(icon(path));
-  return button;
 }
 
 function fitHeight(field: HTMLTextAreaElement): void {

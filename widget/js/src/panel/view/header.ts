@@ -1,6 +1,7 @@
 import { el, icon, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
-import { CLOSE, FLAME, NEW_CHAT } from "../../icons.js";
+import { CLOSE, FLAME, HISTORY, NEW_CHAT } from "../../icons.js";
+import { iconButton } from "../button.js";
 import type { Link } from "../store.js";
 
 export interface HeaderState {
@@ -11,21 +12,24 @@ export interface HeaderState {
 
 export interface HeaderOptions {
   t: Translate;
+  onHistory: () => void;
   onNewChat: () => void;
-  onClose: () => void;
+  /** `null` where the panel does not close. */
+  onClose: (() => void) | null;
 }
 
 export function createHeader(options: HeaderOptions): View<HeaderState> {
-  const { t } = options;
-  const title = el("h2", { class: "title", id: "lantern-title" });
+  const { t, onClose } = options;
+  const title = el("h2", { class: "title", id: "lantern-title", dir: "auto" });
   const status = el("p", { class: "status" });
   const element = el(
     "header",
     { class: "header", part: "header" },
     el("span", { class: "mark", "aria-hidden": "true" }, icon(FLAME)),
     el("div", { class: "headline" }, title, status),
-    headerButton(t("newChat"), NEW_CHAT, options.onNewChat),
-    headerButton(t("close"), CLOSE, options.onClose),
+    iconButton("plain", t("history"), HISTORY, options.onHistory),
+    iconButton("plain", t("newChat"), NEW_CHAT, options.onNewChat),
+    ...(onClose === null ? [] : [iconButton("plain", t("close"), CLOSE, onClose)]),
   );
   return {
     element,
@@ -43,11 +47,4 @@ function statusOf({ link, isOffline }: HeaderState) {
   if (isOffline || link === "lost") return "offline" as const;
   if (link === "reconnecting") return "reconnecting" as const;
   return "online" as const;
-}
-
-function headerButton(label: string, path: string, onClick: () => void): HTMLButtonElement {
-  const button = el("button", { type: "button", class: "plain", "aria-label": label });
-  button.append(icon(path));
-  button.addEventListener("click", onClick);
-  return button;
 }

@@ -3,7 +3,10 @@ import { CHAT, CHEVRON } from "../../icons.js";
 
 export interface LauncherState {
   isOpen: boolean;
-  hasUnread: boolean;
+  /** Replies that came while the panel was closed. */
+  count: number;
+  /** The count in words. */
+  description: string;
 }
 
 export interface LauncherOptions {
@@ -15,22 +18,27 @@ export interface LauncherOptions {
 }
 
 export function createLauncher(options: LauncherOptions): View<LauncherState> {
+  const badge = el("span", { class: "badge", "aria-hidden": "true" });
   const button = el(
     "button",
     { type: "button", class: "launcher", part: "launcher", "aria-haspopup": "dialog" },
     icon(CHAT),
     icon(CHEVRON),
+    badge,
   );
   button.addEventListener("click", options.onToggle);
   button.addEventListener("pointerenter", options.onApproach, { once: true });
   button.addEventListener("focus", options.onApproach, { once: true });
   return {
     element: button,
-    update({ isOpen, hasUnread }) {
+    update({ isOpen, count, description }) {
+      const hasUnread = count > 0 && !isOpen;
       button.setAttribute("aria-label", isOpen ? options.closeLabel : options.openLabel);
       button.setAttribute("aria-expanded", String(isOpen));
+      if (hasUnread) button.setAttribute("aria-description", description);
+      else button.removeAttribute("aria-description");
       button.classList.toggle("open", isOpen);
-      button.classList.toggle("unread", hasUnread && !isOpen);
+      badge.textContent = hasUnread ? (count > 9 ? "9+" : String(count)) : "";
     },
   };
 }

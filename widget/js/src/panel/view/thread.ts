@@ -1,18 +1,12 @@
 import type { TurnView } from "@lantern/sdk";
 import { el, icon, type View } from "../../dom.js";
 import { CHEVRON } from "../../icons.js";
-import type { Translate } from "../../i18n/index.js";
 import type { ChatState } from "../store.js";
-import { createTurnView, type TurnViewState } from "./bubble.js";
+import { createTurnView, type TurnViewOptions, type TurnViewState } from "./bubble.js";
 
-export interface ThreadOptions {
-  t: Translate;
-  userName: string;
-  /** Known only once the server has answered. */
-  agentName: () => string;
+export interface ThreadOptions extends TurnViewOptions {
   /** Stands above the first message. */
   welcome: HTMLElement | null;
-  onRetry: () => void;
 }
 
 export interface ThreadView extends View<ChatState> {
@@ -32,7 +26,13 @@ export function createThread(options: ThreadOptions): ThreadView {
   );
   const scroller = el(
     "div",
-    { class: "thread", role: "region", "aria-label": t("conversation"), tabindex: "0" },
+    {
+      class: "thread",
+      part: "thread",
+      role: "region",
+      "aria-label": t("conversation"),
+      tabindex: "0",
+    },
     ...(options.welcome === null ? [] : [options.welcome]),
     loading,
     turns,
@@ -86,7 +86,7 @@ class TurnList {
   readonly #parent: HTMLElement;
   readonly #options: ThreadOptions;
   readonly #views = new Map<string, View<TurnViewState>>();
-  readonly #shown = new Map<string, { turn: TurnView; isLast: boolean }>();
+  readonly #shown = new Map<string, Omit<TurnViewState, "conversation">>();
   #isRunning = false;
 
   constructor(parent: HTMLElement, options: ThreadOptions) {
@@ -104,10 +104,12 @@ class TurnList {
       const isLast = index === turns.length - 1;
       const view = this.#viewAt(index, turn.key);
       const before = this.#shown.get(turn.key);
-      const isSame = before?.turn === turn && before.isLast === isLast;
+      const isReplaced = turns[index + 1]?.isAgain === true;
+      const isSame =
+        before?.turn === turn && before.isLast === isLast && before.isReplaced === isReplaced;
       if (isSame && !(isLast && mayOfferRetry)) return;
-      this.#shown.set(turn.key, { turn, isLast });
-      view.update({ turn, isLast, conversation });
+      this.#shown.set(turn.key, { turn, isLast, isReplaced });
+      view.update({ turn, isLast, isReplaced, conversation });
       hasChanged = true;
     });
     return hasChanged;

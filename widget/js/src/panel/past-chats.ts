@@ -1,0 +1,88 @@
+import { EMPTY_CONVERSATION, type LanternClient } from "@lantern/sdk";
+import type { Translate } from "../i18n/index.js";
+import type { Chat } from "./chat.js";
+import type { Store } from "./store.js";
+import { download, transcriptOf } from "./transcript.js";
+import { createHistory, type HistoryView } from "./view/history.js";
+import type { Visitor } from "./visitor.js";
+
+export interface PastChatsOptions {
+  t: Translate;
+  visitor: Visitor;
+  chat: Chat;
+  store: Store;
+  agentName: () => string;
+  onClosed: () => void;
+  onGone: () => void;
+  onError: (error: unknown) => void;
+}
+
+const SHOWN = 30;
+
+/** The visitor's list of chats: goes to another, saves or deletes this one. */
+export class PastChats {
+  readonly view: HistoryView;
+  readonly #options: PastChatsOptions;
+
+  constructor(options: PastChatsOptions) {
+    this.#options = options;
+    this.view = createHistory({
+      t: options.t,
+      onPick: (sessionId) => void this.#goTo(sessionId),
+      onClose: () => this.close(),
+      onDownload: () => this.#download(),
+      onDelete: () => void this.#delete(),
+    });
+  }
+
+  async toggle(): Promise<void> {
+    if (!this.view.element.hidden) return this.close();
+    const { visitor, store, onError } = this.#options;
+    const { turns } = store.state.conversation;
+    try {
+      const { data } = await this.#client.sessions.list({ limit: SHOWN });
+      this.view.show(data, visitor.current(), turns.length > 0);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  close(): void {
+    if (this.view.element.hidden) return;
+    this.view.hide();
+    this.#options.onClosed();
+  }
+
+  get #client(): LanternClient {
+    return this.#options.visitor.client;
+  }
+
+  async #goTo(sessionId: string): Promise<void> {
+    const { visitor, chat } = this.#options;
+    this.close();
+    if (visitor.current() === sessionId) return;
+    visitor.switchTo(sessionId);
+    chat.reset();
+    await chat.show();
+  }
+
+  #download(): void {
+    const { store, t, agentName, visitor } = this.#options;
+    const { conversation } = store.state;
+    const names = { user: t("you"), agent: agentName() };
+    download(`${visitor.current() ?? "chat"}.txt`, transcriptOf(conversation, names));
+  }
+
+  async #delete(): Promise<void> {
+    const { visitor, store, onGone, onError } = this.#options;
+    const sessionId = visitor.current();
+    try {
+      if (sessionId !== null) await this.#client.sessions.delete(sessionId);
+      store.set({ conversation: EMPTY_CONVERSATION });
+      onGone();
+    } catch (error) {
+      onError(error);
+    }
+    this.close();
+  }
+}

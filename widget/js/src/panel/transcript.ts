@@ -1,0 +1,23 @@
+import type { ConversationState } from "@lantern/sdk";
+import { el } from "../dom.js";
+
+/** The conversation as plain text, as a reader would copy it. */
+export function transcriptOf(
+  { turns }: ConversationState,
+  names: { user: string; agent: string },
+): string {
+  const parts: string[] = [];
+  turns.forEach((turn, index) => {
+    if (turn.userText !== null) parts.push(`${names.user}:\n${turn.userText}`);
+    const isReplaced = turns[index + 1]?.isAgain === true;
+    if (turn.text !== "" && !isReplaced) parts.push(`${names.agent}:\n${turn.text}`);
+  });
+  return `${parts.join("\n\n")}\n`;
+}
+
+export function download(fileName: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = el("a", { href: address, download: fileName });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

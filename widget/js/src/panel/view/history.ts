@@ -1,0 +1,108 @@
+import type { Session } from "@lantern/sdk";
+import { el } from "../../dom.js";
+import type { Translate } from "../../i18n/index.js";
+import { BACK, DOWNLOAD, TRASH } from "../../icons.js";
+import { iconButton, textButton } from "../button.js";
+
+export interface HistoryOptions {
+  t: Translate;
+  onPick: (sessionId: string) => void;
+  onClose: () => void;
+  onDownload: () => void;
+  onDelete: () => void;
+}
+
+export interface HistoryView {
+  element: HTMLElement;
+  show(sessions: readonly Session[], currentId: string | null, hasTurns: boolean): void;
+  hide(): void;
+}
+
+/** The visitor's chats, over the conversation. */
+export function createHistory(options: HistoryOptions): HistoryView {
+  const { t } = options;
+  const list = el("ul", { class: "chats" });
+  const back = iconButton("plain", t("back"), BACK, options.onClose);
+  const save = textButton("row", t("download"), options.onDownload);
+  const remove = deleteButton(options);
+  const foot = el("div", { class: "chat-actions" }, withIcon(save, DOWNLOAD), remove.element);
+  const element = el(
+    "section",
+    { class: "history", "aria-label": t("history"), hidden: true },
+    el("div", { class: "history-head" }, back, el("h3", {}, t("history"))),
+    list,
+    foot,
+  );
+  return {
+    element,
+    show(sessions, currentId, hasTurns) {
+      const items = sessions.map((session) => renderChat(session, currentId, options));
+      const nothing = el("li", { class: "none" }, t("noChats"));
+      list.replaceChildren(...(items.length === 0 ? [nothing] : items));
+      foot.hidden = !hasTurns;
+      remove.reset();
+      element.hidden = false;
+      back.focus();
+    },
+    hide() {
+      element.hidden = true;
+    },
+  };
+}
+
+function renderChat(
+  session: Session,
+  currentId: string | null,
+  { t, onPick }: HistoryOptions,
+): HTMLElement {
+  const at = session.updatedAt ?? session.createdAt ?? "";
+  const button = textButton("row", "", () => onPick(session.id));
+  if (session.id === currentId) button.setAttribute("aria-current", "true");
+  const title = session.title || t("chat");
+  button.append(
+    el("span", { class: "chat-title", dir: "auto" }, title),
+    el("time", { datetime: at }, ago(at, t.locale)),
+  );
+  return el("li", {}, button);
+}
+
+function deleteButton({ t, onDelete }: HistoryOptions) {
+  let isSure = false;
+  const element = textButton("row danger", "", () => {
+    if (isSure) return onDelete();
+    isSure = true;
+    label.textContent = t("deleteForGood");
+  });
+  const label = el("span", {}, t("deleteChat"));
+  element.append(label);
+  withIcon(element, TRASH);
+  return {
+    element,
+    reset() {
+      isSure = false;
+      label.textContent = t("deleteChat");
+    },
+  };
+}
+
+function withIcon(button: HTMLButtonElement, path: string): HTMLButtonElement {
+  const mark = iconButton("", "", path, () => undefined).firstElementChild!;
+  button.prepend(mark);
+  return button;
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+] as const;
+
+function ago(time: string, locale: string): string {
+  const seconds = (Date.parse(time) - Date.now()) / 1000;
+  if (Number.isNaN(seconds)) return "";
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
+  }
+  return format.format(0, "minute");
+}
