@@ -2,7 +2,9 @@ import composer from "./composer.css?inline";
 import markdown from "./markdown.css?inline";
 import panel from "./panel.css?inline";
 import theme from "./theme.css?inline";
+import history from "./history.css?inline";
+import reply from "./reply.css?inline";
 import thread from "./thread.css?inline";
 
 /** The panel's rules on touch screens and phones come last, over those of its parts. */
-export const PANEL_CSS = theme + thread + markdown + composer + panel;
+export const PANEL_CSS = theme + thread + reply + markdown + composer + history + panel;
