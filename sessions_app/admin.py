@@ -135,6 +135,7 @@ class ProviderForm(forms.ModelForm[Provider]):
             "api_key",
             "allow_private",
             "is_enabled",
+            "context_tokens",
             "connect_timeout_s",
             "first_content_timeout_s",
             "idle_timeout_s",

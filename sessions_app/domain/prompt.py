@@ -20,12 +20,16 @@ class PromptToolCall:
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One message of the prompt; a ``tool`` message answers ``tool_call_id``."""
+    """One message of the prompt; a ``tool`` message answers ``tool_call_id``.
+
+    ``turn`` is the ordinal of the turn that it is from, for Lantern's own use.
+    """
 
     role: Role
     content: str = ""
     tool_calls: tuple[PromptToolCall, ...] = ()
     tool_call_id: str = ""
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

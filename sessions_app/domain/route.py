@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sessions_app.domain.budget import Allowance
+from sessions_app.domain.context import UNKNOWN_WINDOW
 from sessions_app.domain.outcome import NOT_BEGUN, Progress
 from sessions_app.domain.prompt import AUTO, PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.tooling import ToolConfig
@@ -31,7 +32,8 @@ class Candidate:
     """One step of a route: an account, a model name, and its price if it has one.
 
     ``cool_until``, on the clock ``time.monotonic``, is how long the provider asked to
-    be left alone; ``has_alert`` says that its operator was called.
+    be left alone; ``has_alert`` says that its operator was called; ``context_tokens``
+    is how much it can be told, the reply included.
     """
 
     provider: ProviderConfig
@@ -39,6 +41,7 @@ class Candidate:
     price: PriceRule | None = None
     cool_until: float = 0.0
     has_alert: bool = False
+    context_tokens: int = UNKNOWN_WINDOW
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,83 @@
-"""From stored messages to a prompt that every provider accepts."""
+"""From stored turns to a prompt that every provider accepts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from sessions_app.domain.prompt import PromptMessage, Role
+from sessions_app.domain.outcome import CallStatus, ToolCallRecord
+from sessions_app.domain.prompt import PromptMessage, PromptToolCall, Role
+
+LOST_RESULT = "Error: the call was interrupted."
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """One utterance of the transcript, in its order."""
+    """One utterance of the transcript, in its order; ``turn`` is its turn's ordinal."""
 
     role: Role
     content: str
+    turn: int = 0
 
 
 def build_prompt(
-    system_prompt: str, messages: Iterable[StoredMessage]
+    system_prompt: str,
+    messages: Iterable[StoredMessage],
+    calls: Mapping[int, Sequence[ToolCallRecord]] | None = None,
 ) -> list[PromptMessage]:
     """The system prompt and the conversation, roles alternating.
 
     Empty texts are left out, and messages of one role in a row become one: that is
-    how the questions of failed turns stand there, whose replies are void.
+    how the questions of failed turns stand there, whose replies are void. ``calls``
+    are the tool calls of earlier turns by ordinal; those of a turn stand before its
+    reply, and without a reply they are left out.
     """
     prompt: list[PromptMessage] = []
     for message in messages:
         if not message.content.strip():
             continue
+        if message.role == "assistant" and prompt and calls:
+            prompt += rounds_as_messages(calls.get(message.turn, ()), message.turn)
         if prompt and prompt[-1].role == message.role:
             joined = f"{prompt[-1].content}\n\n{message.content}"
-            prompt[-1] = PromptMessage(message.role, joined)
+            prompt[-1] = replace(prompt[-1], content=joined, turn=message.turn)
         elif prompt or message.role == "user":
-            prompt.append(PromptMessage(message.role, message.content))
+            said = PromptMessage(message.role, message.content, turn=message.turn)
+            prompt.append(said)
     if system_prompt.strip():
         prompt.insert(0, PromptMessage("system", system_prompt))
     return prompt
+
+
+def rounds_as_messages(
+    calls: Sequence[ToolCallRecord], turn: int
+) -> list[PromptMessage]:
+    """The calls of an ended turn, round by round, each with its results after it.
+
+    Their ids are made anew: providers want them unique over the conversation, and
+    models repeat them from turn to turn. A call that never came to a result gets an
+    error for one.
+    """
+    messages: list[PromptMessage] = []
+    for round_no in sorted({call.round_no for call in calls}):
+        of_round = [call for call in calls if call.round_no == round_no]
+        ids = [f"call_{turn}_{round_no}_{call.position}" for call in of_round]
+        asked = tuple(
+            PromptToolCall(call_id, call.name, call.arguments)
+            for call_id, call in zip(ids, of_round, strict=True)
+        )
+        messages.append(PromptMessage("assistant", tool_calls=asked, turn=turn))
+        messages += [
+            PromptMessage("tool", result_text(call), tool_call_id=call_id, turn=turn)
+            for call_id, call in zip(ids, of_round, strict=True)
+        ]
+    return messages
+
+
+def result_text(call: ToolCallRecord) -> str:
+    """What the model is told of a call."""
+    if call.status == CallStatus.COMPLETED:
+        return call.result
+    if call.status == CallStatus.FAILED:
+        return f"Error: {call.error}"
+    return LOST_RESULT

@@ -14,6 +14,7 @@ from typing import ParamSpec
 from django.db import DatabaseError
 
 from sessions_app.conf import conf
+from sessions_app.domain.context import fitting, room_for_prompt
 from sessions_app.domain.errors import BadResponse, ProviderError, ProviderUnreachable
 from sessions_app.domain.parts import (
     FinishPart,
@@ -73,9 +74,13 @@ class RoundPlan:
         """The request to one candidate, under a key that retries of it share."""
         name = candidate.provider.name
         step = f"{self.turn_id}/{self.round_no}/{name}/{candidate.model}"
+        room = room_for_prompt(
+            candidate.context_tokens, self.max_output_tokens, self.tools
+        )
+        messages, _ = fitting(self.messages, room)
         return CompletionRequest(
             model=candidate.model,
-            messages=self.messages,
+            messages=messages,
             idempotency_key=hashlib.sha256(step.encode()).hexdigest()[:40],
             is_streaming=self.show is not None,
             tools=self.tools,

@@ -30,6 +30,13 @@ class Agent(models.Model):
     max_output_tokens = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    context_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(256)],
+        help_text="The most that a model is told, reply included: older turns are left"
+        " out beyond that. Empty: as much as the model takes.",
+    )
     temperature = models.FloatField(null=True, blank=True)
 
     class Meta:

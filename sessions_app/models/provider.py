@@ -29,6 +29,13 @@ class Provider(models.Model):
         default=30.0, validators=[MinValueValidator(0.01)]
     )
 
+    context_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(256)],
+        help_text="How much its models can be told, reply included; empty: by the"
+        " model's name.",
+    )
     cool_until = models.DateTimeField(
         null=True,
         editable=False,

@@ -22,8 +22,9 @@ from sessions_app.domain.budget import (
     period_name,
     tokens_at_most,
 )
+from sessions_app.domain.context import fitting, room_for_prompt
 from sessions_app.domain.policy import payable
-from sessions_app.domain.route import TurnWork
+from sessions_app.domain.route import Candidate, TurnWork
 from sessions_app.domain.usage import PriceRule, Usage
 from sessions_app.models import ApiKey, Budget
 from sessions_app.store import sql
@@ -103,7 +104,7 @@ def reserve(work: TurnWork, limits: Sequence[tuple[Limit, str]]) -> None:
     Within the transaction that accepts the turn: what is refused leaves no trace.
     """
     candidates = payable(work.candidates, [limit for limit, _ in limits])
-    tokens_in = tokens_at_most(work.prompt, work.client_tools)
+    tokens_in = max((_prompt_tokens(work, each) for each in candidates), default=0)
     tokens_out = work.max_output_tokens or 0
     for limit, subject in limits:
         if work.candidates and not candidates:
@@ -125,6 +126,13 @@ def reserve(work: TurnWork, limits: Sequence[tuple[Limit, str]]) -> None:
     sql.change(
         "UPDATE sessions_app_turn SET is_budgeted = TRUE WHERE id = %s", work.turn_id
     )
+
+
+def _prompt_tokens(work: TurnWork, candidate: Candidate) -> int:
+    tools = work.client_tools
+    room = room_for_prompt(candidate.context_tokens, work.max_output_tokens, tools)
+    messages, _ = fitting(work.prompt, room)
+    return tokens_at_most(messages, tools)
 
 
 @transaction.atomic

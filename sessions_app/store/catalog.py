@@ -14,6 +14,7 @@ from django.db.models import Model
 from django.db.models.functions import Now
 from django.db.models.signals import post_delete, post_save
 
+from sessions_app.domain.context import window_of
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.route import Candidate, ProviderConfig, split_route_entry
 from sessions_app.domain.tooling import ToolConfig
@@ -56,6 +57,7 @@ class _Account:
     rules: list[PriceRule]
     cool_until: float
     has_alert: bool
+    context_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class AgentPlan:
     is_streaming_rounds: bool
     canned_reply: str
     max_output_tokens: int | None
+    context_tokens: int | None
     temperature: float | None
 
 
@@ -82,6 +85,7 @@ def _load_accounts() -> dict[str, _Account]:
             # The database's clock measures, this process's own counts down.
             time.monotonic() + cools_for_s(row) if row.cool_until else 0.0,
             auth_alert_key(row.name) in alerts,
+            row.context_tokens,
         )
         for row in rows.annotate(now=Now())
     }
@@ -110,6 +114,7 @@ def _load_plans() -> dict[int, AgentPlan]:
             is_streaming_rounds=agent.stream_last_round,
             canned_reply=agent.canned_reply,
             max_output_tokens=agent.max_output_tokens,
+            context_tokens=agent.context_tokens,
             temperature=agent.temperature,
         )
         for agent in Agent.objects.all()
@@ -176,8 +181,13 @@ def plan_of(agent_id: int) -> AgentPlan:
     return plan
 
 
-def candidates_of(route: Iterable[str]) -> tuple[Candidate, ...]:
-    """The route's steps with their accounts; steps that lead nowhere are left out."""
+def candidates_of(
+    route: Iterable[str], most_tokens: int | None = None
+) -> tuple[Candidate, ...]:
+    """The route's steps with their accounts; steps that lead nowhere are left out.
+
+    ``most_tokens`` bounds their context windows.
+    """
     known = accounts.get()
     found = []
     for name, model in map(split_route_entry, route):
@@ -185,10 +195,15 @@ def candidates_of(route: Iterable[str]) -> tuple[Candidate, ...]:
         if account is None:
             logger.error("The route names the provider %s, which is not there.", name)
             continue
-        price = price_for(model, account.rules)
+        window = account.context_tokens or window_of(model)
         found.append(
             Candidate(
-                account.config, model, price, account.cool_until, account.has_alert
+                account.config,
+                model,
+                price_for(model, account.rules),
+                account.cool_until,
+                account.has_alert,
+                window if most_tokens is None else min(window, most_tokens),
             )
         )
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from sessions_app.conf import conf
 from sessions_app.domain.budget import Allowance, Limit
 from sessions_app.domain.outcome import NOT_BEGUN
 from sessions_app.domain.policy import payable
-from sessions_app.domain.prompt import ToolChoice, ToolSpec
+from sessions_app.domain.prompt import PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.route import Candidate, TurnWork
 from sessions_app.store import budgets, sql
 from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
@@ -91,7 +90,6 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
     """What the claim that was just made is to do."""
     plan = plan_of(turn.agent_id)
     allowances = budgets.allowances_of(turn_id) if turn.is_budgeted else ()
-    system_prompts = (plan.system_prompt, turn.system_prompt)
     asked = turn.asked_ordinal
     return TurnWork(
         turn_id=turn_id,
@@ -100,20 +98,14 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         fence=turn.fence + 1,
         agent=plan.slug,
         candidates=_candidates(turn, plan, allowances),
-        prompt=tuple(
-            prompt_of(
-                turn.session_id,
-                turn.ordinal if asked is None else asked,
-                "\n\n".join(text for text in system_prompts if text),
-            )
-        ),
+        prompt=_prompt(turn, plan),
         tools=plan.tools,
         stored_tools=tools.get() if plan.tools else {},
         client_tools=tuple(
             ToolSpec(each["name"], each["description"], each["inputSchema"])
-            for each in _decoded(turn.client_tools)
+            for each in sql.decoded(turn.client_tools)
         ),
-        tool_choice=ToolChoice(**_decoded(turn.tool_choice)),
+        tool_choice=ToolChoice(**sql.decoded(turn.tool_choice)),
         is_streaming_rounds=plan.is_streaming_rounds,
         # Only a turn that waited has an earlier claim's work to go on with.
         progress=progress_of(turn_id) if turn.next_n > 1 else NOT_BEGUN,
@@ -129,18 +121,29 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
     )
 
 
+def _prompt(turn: QueuedTurn, plan: AgentPlan) -> tuple[PromptMessage, ...]:
+    """What the turn's model is told."""
+    system_prompts = (plan.system_prompt, turn.system_prompt)
+    asked = turn.asked_ordinal
+    has_tools = bool(plan.tools or sql.decoded(turn.client_tools))
+    return tuple(
+        prompt_of(
+            turn.session_id,
+            turn.ordinal if asked is None else asked,
+            "\n\n".join(text for text in system_prompts if text),
+            with_tools=has_tools,
+        )
+    )
+
+
 def _candidates(
     turn: QueuedTurn, plan: AgentPlan, allowances: Sequence[Allowance]
 ) -> tuple[Candidate, ...]:
     """Whom the turn may ask, and its budgets can count."""
-    candidates = candidates_of(_decoded(turn.route) or plan.route)
+    route = sql.decoded(turn.route) or plan.route
+    candidates = candidates_of(route, plan.context_tokens)
     if not turn.allow_failover:
         candidates = candidates[:1]
     if allowances:
         candidates = payable(candidates, [each.limit for each in allowances])
     return candidates
-
-
-def _decoded(value: Any) -> Any:
-    """JSON as SQLite gives it, a text, or as PostgreSQL's driver does."""
-    return json.loads(value) if isinstance(value, str) else value

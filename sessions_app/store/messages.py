@@ -6,10 +6,15 @@ from django.db.models import Q
 
 from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest
+from sessions_app.domain.outcome import ToolCallRecord
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.transcript import StoredMessage, build_prompt
 from sessions_app.models import Message
 from sessions_app.store import sql
+
+MAX_MESSAGES = 1000
+"""Of the newest, beyond what any prompt has use for: a session has no end."""
+MAX_CALLS = 200
 
 
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
@@ -27,16 +32,45 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
 
 
 def prompt_of(
-    session_id: str, asked_ordinal: int, system_prompt: str
+    session_id: str, asked_ordinal: int, system_prompt: str, *, with_tools: bool = False
 ) -> list[PromptMessage]:
-    """What the model is told: the conversation up to the question it answers."""
+    """What the model is told: the conversation up to the question it answers.
+
+    ``with_tools`` adds the tool calls of earlier turns.
+    """
     rows = sql.rows(
-        "SELECT role, content FROM sessions_app_message"
+        "SELECT role, content, ordinal FROM sessions_app_message"
         " WHERE session_id = %s AND NOT is_superseded"
         " AND (ordinal < %s OR (ordinal = %s AND position = 0))"
-        " ORDER BY ordinal, position",
+        " ORDER BY ordinal DESC, position DESC LIMIT %s",
         session_id,
         asked_ordinal,
         asked_ordinal,
+        MAX_MESSAGES,
     )
-    return build_prompt(system_prompt, [StoredMessage(*row) for row in rows])
+    calls = _calls_of(session_id, asked_ordinal) if with_tools and len(rows) > 1 else {}
+    messages = [StoredMessage(*row) for row in reversed(rows)]
+    return build_prompt(system_prompt, messages, calls)
+
+
+def _calls_of(session_id: str, before: int) -> dict[int, list[ToolCallRecord]]:
+    """The newest tool calls of earlier turns, by ordinal, whole turns only."""
+    rows = sql.rows(
+        "SELECT t.ordinal, c.call_id, c.round, c.position, c.name, c.arguments,"
+        " c.status, c.result, c.error FROM sessions_app_toolcall c"
+        " JOIN sessions_app_turn t ON t.id = c.turn_id"
+        " WHERE t.session_id = %s AND t.ordinal < %s"
+        " ORDER BY t.ordinal DESC, c.round DESC, c.position DESC LIMIT %s",
+        session_id,
+        before,
+        MAX_CALLS,
+    )
+    found: dict[int, list[ToolCallRecord]] = {}
+    for ordinal, call_id, round_no, position, name, arguments, *end in reversed(rows):
+        call = ToolCallRecord(
+            call_id, round_no, position, name, sql.decoded(arguments), *end
+        )
+        found.setdefault(ordinal, []).append(call)
+    if len(rows) == MAX_CALLS:
+        del found[min(found)]  # it may be there in part
+    return found

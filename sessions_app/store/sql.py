@@ -82,3 +82,8 @@ def lease_end() -> str:
 def for_update_of(table: str) -> str:
     """Locks the rows of a query; SQLite has locked the whole database by then."""
     return "" if connection.vendor == "sqlite" else f" FOR UPDATE OF {table}"
+
+
+def decoded(value: Any) -> Any:
+    """JSON as SQLite gives it, a text, or as PostgreSQL's driver does."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -65,6 +65,13 @@ class AgentSection(Section[Agent]):
             "Limit of one reply.",
             check=f.within(1, f.LARGEST_INTEGER),
         ),
+        Field(
+            "context_tokens",
+            f.INTEGER,
+            "The most that a model is told, reply included; older turns are left out"
+            " beyond that. Left out: as much as the model takes.",
+            check=f.within(256, f.LARGEST_INTEGER),
+        ),
         Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
     )
 

@@ -65,6 +65,13 @@ class ProviderSection(Section[Provider]):
             f.FLAG,
             "Whether it may be at a private address (a local model).",
         ),
+        Field(
+            "context_tokens",
+            f.INTEGER,
+            "How much its models can be told, reply included, as a local server was"
+            " started with; left out, it goes by the model's name.",
+            check=f.within(256, f.LARGEST_INTEGER),
+        ),
         _timeout("connect_timeout_s", "Limit for the connection"),
         _timeout("first_content_timeout_s", "Limit for the first content"),
         _timeout("idle_timeout_s", "Limit for a silence in the reply"),
