@@ -40,6 +40,8 @@ export class FakeServer {
     placeholder: "Write a message…",
     agentName: "Ember",
   };
+  /** What every turn replies, instead of what its message asks for. */
+  script = null;
   /** Milliseconds between two deltas. */
   paceMs = 30;
   heartbeatMs = 15_000;

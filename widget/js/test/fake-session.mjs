@@ -55,7 +55,7 @@ export class FakeSession {
     const turn = { id: newId("tur"), ordinal: this.#ordinal, n: 0 };
     if (isNew) this.#store("user", content, turn.id);
     const isRetry = !isNew;
-    this.#queue = this.#queue.then(() => this.#run(turn, replyTo(content, isRetry)));
+    this.#queue = this.#queue.then(() => this.#run(turn, this.#server.script ?? replyTo(content, isRetry)));
     return { sessionId: this.id, turnId: turn.id, cursor: `${turn.ordinal}-0` };
   }
 

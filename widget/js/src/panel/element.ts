@@ -73,7 +73,7 @@ class ChatPanel implements Panel {
     this.#thread = this.#buildThread();
     this.#notice = createNotice(() => void this.#act());
     this.#composer = this.#buildComposer();
-    this.#foot = el("footer", { class: "foot" }, this.#context.element, this.#composer.element);
+    this.#foot = el("div", { class: "foot" }, this.#context.element, this.#composer.element);
     this.#element = this.#assemble();
     this.#viewport = followViewport(this.#element);
     host.root.append(this.#element, ...this.#announcer.elements);

@@ -57,6 +57,7 @@ function createReply(options: TurnViewOptions): View<TurnViewState> {
   const { t } = options;
   const name = options.agentName();
   const markdown = new MarkdownView({ copy: t("copy"), copied: t("copied") });
+  markdown.element.dir = "auto";
   const ember = el("span", { class: "ember", "aria-hidden": "true" });
   let turnId: string | null = null;
   const tools = createToolList({

@@ -20,10 +20,12 @@ export interface HeaderOptions {
 
 export function createHeader(options: HeaderOptions): View<HeaderState> {
   const { t, onClose } = options;
-  const title = el("h2", { class: "title", id: "lantern-title", dir: "auto" });
+  const name = el("bdi");
+  const title = el("h2", { class: "title", id: "lantern-title" }, name);
   const status = el("p", { class: "status" });
+  // No <header>: outside the page's own sections that would be a second banner.
   const element = el(
-    "header",
+    "div",
     { class: "header", part: "header" },
     el("span", { class: "mark", "aria-hidden": "true" }, icon(FLAME)),
     el("div", { class: "headline" }, title, status),
@@ -34,10 +36,10 @@ export function createHeader(options: HeaderOptions): View<HeaderState> {
   return {
     element,
     update(state) {
-      const name = statusOf(state);
-      title.textContent = state.title;
-      status.textContent = t(name);
-      status.dataset["status"] = name;
+      const linkName = statusOf(state);
+      name.textContent = state.title;
+      status.textContent = t(linkName);
+      status.dataset["status"] = linkName;
     },
   };
 }

@@ -46,7 +46,7 @@ function renderCall(call: ToolCallView, { t, onApprove }: ToolListOptions): HTML
     onApprove(call.callId, isAllowed);
   };
   item.append(
-    el("pre", { tabindex: "0" }, JSON.stringify(call.arguments ?? {}, null, 2)),
+    el("pre", { tabindex: "0", dir: "ltr" }, JSON.stringify(call.arguments ?? {}, null, 2)),
     el(
       "div",
       { class: "choices" },

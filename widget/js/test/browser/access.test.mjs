@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { lastReply, launcher, openChat, say, useBrowser } from "./chromium.mjs";
+
+const stage = useBrowser();
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+async function faults(page, element = "lantern-widget") {
+  await page.evaluate(AXE);
+  return page.evaluate(
+    async ([name, tags]) => {
+      const options = { runOnly: tags };
+      const { violations } = await window.axe.run({ include: [[name]] }, options);
+      return violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]);
+    },
+    [element, RULES],
+  );
+}
+
+for (const scheme of ["light", "dark"]) {
+  test(`no state of the widget breaks a rule of accessibility: ${scheme}`, async () => {
+    const { page, server } = stage;
+    server.paceMs = 1;
+    server.config = { ...server.config, suggestions: ["Sizes?"], collectContext: true };
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await page.goto(`${server.origin}/`);
+    assert.deepEqual(await faults(page), []);
+    await openChat(page, `${server.origin}/`);
+    await page.waitForTimeout(300);
+    assert.deepEqual(await faults(page), []);
+    for (const text of ["guide me", "code please", "fail now"]) {
+      await say(page, text);
+      await page.locator(".stop").waitFor();
+      await page.locator(".stop").waitFor({ state: "hidden" });
+    }
+    await page.getByRole("button", { name: "Bad answer" }).last().click();
+    await say(page, "buy it");
+    await page.getByText('"eur": 40').waitFor();
+    assert.deepEqual(await faults(page), []);
+    await page.getByRole("button", { name: "Your chats" }).click();
+    await page.locator(".chats button").waitFor();
+    assert.deepEqual(await faults(page), []);
+  });
+}
+
+test("a chat inside the page breaks no rule either", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/inline`);
+  await page.locator("lantern-chat").getByText("Ask me anything").waitFor();
+  assert.deepEqual(await faults(page, "lantern-chat"), []);
+});
+
+test("every control is large enough for a finger or has room around it", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "code please");
+  await lastReply(page);
+  const small = await page.evaluate(() =>
+    [...document.querySelector("lantern-widget").shadowRoot.querySelectorAll("button, textarea")]
+      .map((node) => ({ name: node.className, box: node.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
+      .map(({ name }) => name),
+  );
+  assert.deepEqual(small, []);
+});
+
+test("Tab goes through the panel in reading order, Escape goes back", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/`);
+  await launcher(page).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Ask me anything").waitFor();
+  await page.locator(".panel").focus();
+  const seen = [];
+  for (let step = 0; step < 5; step += 1) {
+    await page.keyboard.press("Tab");
+    seen.push(
+      await page.evaluate(() => {
+        const { activeElement } = document.querySelector("lantern-widget").shadowRoot;
+        return activeElement?.getAttribute("aria-label");
+      }),
+    );
+  }
+  assert.deepEqual(seen, ["Your chats", "New chat", "Close", "Conversation", "Message"]);
+  await page.getByRole("button", { name: "Your chats" }).press("Enter");
+  await page.getByRole("button", { name: "Back" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  await page.keyboard.press("Escape");
+  await launcher(page).waitFor();
+  assert.equal(await launcher(page).getAttribute("aria-expanded"), "false");
+});

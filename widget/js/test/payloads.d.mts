@@ -1,0 +1,1 @@
+export const PAYLOADS: readonly string[];
