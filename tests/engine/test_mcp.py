@@ -16,7 +16,7 @@ import pytest
 from sessions_app.domain.parts import FinishPart, StopReason, ToolCallReady
 from sessions_app.models import Tool
 from sessions_app.store.db import in_thread
-from sessions_app.tools import mcp_tool
+from sessions_app.tools import mcp_client
 from sessions_app.tools.mcp_tool import close_servers
 from tests.engine.conftest import Engine
 from tests.fakes.live_server import free_port
@@ -105,7 +105,7 @@ async def test_http_server_lists_and_runs_its_tools(
 async def test_dead_server_fails_its_call_and_not_the_turn(mcp: Engine) -> None:
     await offer(mcp, "time", command=TIME)
     await mcp.run(asks("time__get_current_time", timezone="UTC"))
-    [server] = mcp_tool._servers[asyncio.get_running_loop()].values()
+    [server] = mcp_client._servers[asyncio.get_running_loop()].values()
     await _kill_children(server)
     events = dict(await mcp.run(asks("time__get_current_time", timezone="UTC")))
     assert events["tool_call_failed"]["error"] in (
@@ -115,7 +115,7 @@ async def test_dead_server_fails_its_call_and_not_the_turn(mcp: Engine) -> None:
     assert events["message_completed"]["text"] == "done"
 
 
-async def _kill_children(server: mcp_tool.McpServer) -> None:
+async def _kill_children(server: mcp_client.McpServer) -> None:
     """End the server's process as a crash would."""
     mine = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
     for child in Path(mine).read_text().split():
