@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -27,10 +27,12 @@ from sessions_app.domain.errors import (
     ProviderUnreachable,
     StreamTruncated,
 )
+from sessions_app.domain.parts import Part
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.outbound.addresses import check_url
 from sessions_app.outbound.client import PublicResolver
 from sessions_app.providers.inflate import inflater_for
+from sessions_app.providers.reply_reader import ReplyReader
 from sessions_app.providers.status_errors import (
     error_for_status,
     parse_retry_after,
@@ -193,6 +195,37 @@ async def drain(reads: AsyncGenerator[bytes, None]) -> None:
         async with asyncio.timeout(DRAIN_S):
             async for _ in reads:
                 pass
+
+
+async def read_reply(
+    upstream: Upstream, reply: ReplyReader
+) -> AsyncGenerator[list[Part], None]:
+    """The parts of one answer, all those of one read together; closes it at the end.
+
+    Raises the reply's error after the parts that came before it. A body that breaks
+    after its end marker is whole all the same.
+    """
+    try:
+        broken: StreamTruncated | None = None
+        async with aclosing(upstream.reads()) as reads:
+            try:
+                async for raw in reads:
+                    parts = reply.feed(raw)
+                    if parts:
+                        yield parts
+                    if reply.is_done:
+                        break
+            except StreamTruncated as error:
+                broken = error
+            parts = reply.end()
+            if parts:
+                yield parts
+            if reply.error is not None:
+                raise broken or reply.error
+            if broken is None:
+                await drain(reads)
+    finally:
+        await upstream.aclose()
 
 
 async def post(

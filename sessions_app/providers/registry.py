@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sessions_app.domain.errors import ProviderFailed
+from sessions_app.providers.anthropic import AnthropicAdapter
 from sessions_app.providers.base import ProviderAdapter
 from sessions_app.providers.demo import DemoAdapter
 from sessions_app.providers.openai import OpenAIAdapter
@@ -12,6 +13,7 @@ from sessions_app.providers.openai import OpenAIAdapter
 # One instance of each for the whole process: an adapter may remember what a
 # provider refuses.
 ADAPTERS: Mapping[str, ProviderAdapter] = {
+    "anthropic": AnthropicAdapter(),
     "demo": DemoAdapter(),
     "openai": OpenAIAdapter(),
 }

@@ -18,9 +18,10 @@ from sessions_app.domain.parts import (
 from sessions_app.domain.prompt import CompletionRequest, PromptMessage
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.domain.usage import merge_usage
+from sessions_app.providers.anthropic.stream import MessageStream
 from sessions_app.providers.base import ProviderAdapter
 from sessions_app.providers.openai.stream import ReplyStream
-from sessions_app.providers.openai.tool_calls import ToolCallAssembler
+from sessions_app.providers.tool_calls import ToolCallAssembler
 
 
 @dataclass
@@ -74,10 +75,15 @@ def call_ids() -> Iterator[str]:
     return (f"made_{number}" for number in count(1))
 
 
-def read_reply(reads: Iterable[bytes], *, has_ended: bool = True) -> Outcome:
-    """Feed these reads to a reply of the OpenAI family, with no socket."""
+def read_reply(
+    reads: Iterable[bytes],
+    *,
+    has_ended: bool = True,
+    family: type[ReplyStream] | type[MessageStream] = ReplyStream,
+) -> Outcome:
+    """Feed these reads to a reply of a family, with no socket."""
     ids = call_ids()
-    stream, outcome = ReplyStream("", ToolCallAssembler(lambda: next(ids))), Outcome()
+    stream, outcome = family("", ToolCallAssembler(lambda: next(ids))), Outcome()
     for raw in reads:
         outcome.parts += stream.feed(raw)
         if stream.is_done:

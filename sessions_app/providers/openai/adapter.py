@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sessions_app.domain.errors import ProviderAuth, ProviderRefused, StreamTruncated
+from sessions_app.domain.errors import ProviderAuth, ProviderRefused
 from sessions_app.domain.parts import Part
 from sessions_app.domain.prompt import CompletionRequest
 from sessions_app.domain.route import ProviderConfig
-from sessions_app.providers.http import Upstream, drain, post
+from sessions_app.providers.http import Upstream, post, read_reply
 from sessions_app.providers.openai.request import request_body
 from sessions_app.providers.openai.stream import ReplyStream
 
@@ -29,29 +29,10 @@ class OpenAIAdapter:
     ) -> AsyncGenerator[list[Part], None]:
         """See ``ProviderAdapter.stream``."""
         upstream = await self._open(config, request)
-        try:
-            reply = ReplyStream(config.api_key)
-            broken: StreamTruncated | None = None
-            async with aclosing(upstream.reads()) as reads:
-                try:
-                    async for raw in reads:
-                        parts = reply.feed(raw)
-                        if parts:
-                            yield parts
-                        if reply.is_done:
-                            break
-                except StreamTruncated as error:
-                    broken = error
-                # A body that breaks after its finish_reason is whole all the same.
-                parts = reply.end()
-                if parts:
-                    yield parts
-                if reply.error is not None:
-                    raise broken or reply.error
-                if broken is None:
-                    await drain(reads)
-        finally:
-            await upstream.aclose()
+        reply = ReplyStream(config.api_key)
+        async with aclosing(read_reply(upstream, reply)) as batches:
+            async for parts in batches:
+                yield parts
 
     async def _open(
         self, config: ProviderConfig, request: CompletionRequest

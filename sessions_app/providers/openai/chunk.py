@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
 
 from sessions_app.domain.text import storable
+from sessions_app.providers.lenient_json import UNREADABLE, decode_leniently
 
 
 class Delta(msgspec.Struct, gc=False):
@@ -38,29 +38,14 @@ class Chunk(msgspec.Struct, gc=False):
 
 
 _decode_typed = msgspec.json.Decoder(Chunk).decode
-# The depth at which the JSON parsers give up with RecursionError.
-_UNREADABLE = (ValueError, RecursionError)
 
 
 def decode_chunk(body: bytes) -> Chunk:
     """Read one event; ValueError if it is no JSON at all."""
     try:
         return _decode_typed(body)
-    except _UNREADABLE:
+    except UNREADABLE:
         return chunk_from(decode_leniently(body), "delta")
-
-
-def decode_leniently(body: bytes) -> object:
-    """Any JSON; bad UTF-8 and half surrogate pairs become U+FFFD."""
-    try:
-        return msgspec.json.decode(body)
-    except _UNREADABLE:
-        text = body.decode("utf-8", "replace").removeprefix("\ufeff")
-    try:
-        value: object = json.loads(text, strict=False)
-    except RecursionError as error:
-        raise ValueError("the JSON is nested too deeply") from error
-    return value
 
 
 def chunk_from(value: object, delta_key: str) -> Chunk:

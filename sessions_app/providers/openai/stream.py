@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from sessions_app.domain.errors import BadResponse, ProviderError, StreamTruncated
+from sessions_app.domain.errors import BadResponse, StreamTruncated
 from sessions_app.domain.parts import (
     FinishPart,
     Part,
@@ -13,14 +13,13 @@ from sessions_app.domain.parts import (
     TextPart,
     UsagePart,
 )
+from sessions_app.providers.lenient_json import decode_leniently
 from sessions_app.providers.openai.chunk import (
     Choice,
     Chunk,
     chunk_from,
     decode_chunk,
-    decode_leniently,
 )
-from sessions_app.providers.openai.errors import error_for_word, error_in_reply
 from sessions_app.providers.openai.finish import (
     CUT_REASONS,
     FAILURE_WORDS,
@@ -28,31 +27,21 @@ from sessions_app.providers.openai.finish import (
     stop_reason,
 )
 from sessions_app.providers.openai.think import ThinkFilter
-from sessions_app.providers.openai.tool_calls import ToolCallAssembler
 from sessions_app.providers.openai.usage import usage_part
-from sessions_app.wire.sse_decoder import BOM, ServerSentEvent, SSEDecoder
+from sessions_app.providers.reply_errors import error_for_word, error_in_reply
+from sessions_app.providers.reply_reader import ReplyReader
+from sessions_app.providers.tool_calls import ToolCallAssembler
+from sessions_app.wire.sse_decoder import ServerSentEvent
 
-MAX_BODY_BYTES = 16 * 1024 * 1024
 DONE = b"[DONE]"
-# No line of an event stream begins with one of these, every JSON document does.
-_JSON_STARTS = b'{["'
 
 
-class ReplyStream:
-    """Feed reads of one answer, get parts; then ``end()`` once at the end of it.
-
-    ``is_done`` tells that the reply is over, though the socket may stay open. With
-    it ``error`` says what went wrong, if anything did: it is kept and not raised,
-    so that the parts of the same read are given out before it.
-    """
+class ReplyStream(ReplyReader):
+    """The answers of ``/chat/completions``; see ``ReplyReader``."""
 
     def __init__(self, api_key: str = "", calls: ToolCallAssembler | None = None):
-        self.is_done = False
-        self.error: ProviderError | None = None
+        super().__init__()
         self._api_key = api_key
-        self._head: bytes | None = b""  # until the first byte tells what this is
-        self._body: bytearray | None = None  # of a JSON document
-        self._decoder = SSEDecoder()
         self._think = ThinkFilter()
         self._calls = calls or ToolCallAssembler()
         self._usage: UsagePart | None = None
@@ -61,60 +50,6 @@ class ReplyStream:
         self._has_chunks = False
         self._has_text = False
         self._has_reasoning = False
-
-    def feed(self, raw: bytes) -> list[Part]:
-        """The parts that these bytes complete."""
-        parts: list[Part] = []
-        try:
-            if self._head is not None:
-                raw = self._sniff(self._head + raw)
-            if self._body is not None:
-                self._body += raw
-                if len(self._body) > MAX_BODY_BYTES:
-                    raise BadResponse(diagnosis=f"more than {MAX_BODY_BYTES} bytes")
-                return parts
-            for event in self._decoder.feed(raw):
-                self._take(event, parts)
-                if self.is_done:
-                    break
-        except ProviderError as error:
-            self._fail(error)
-        return parts
-
-    def end(self) -> list[Part]:
-        """The last parts at the end of the body; ``error`` if it came too early."""
-        parts: list[Part] = []
-        if self.is_done:
-            return parts
-        try:
-            if self._body is not None:
-                self._take_document(bytes(self._body), parts)
-            else:
-                self._take_rest(parts)
-        except ProviderError as error:
-            self._fail(error)
-        self.is_done = True
-        return parts
-
-    def _fail(self, error: ProviderError) -> None:
-        self.error = error
-        self.is_done = True
-
-    def _sniff(self, raw: bytes) -> bytes:
-        """Judge by the first byte what follows: content types are often wrong."""
-        text = raw.removeprefix(BOM).lstrip()
-        if not text or BOM.startswith(raw):
-            self._head = raw
-            if len(raw) > MAX_BODY_BYTES:
-                raise BadResponse(diagnosis="nothing but white space")
-            return b""
-        self._head = None
-        if text[:1] == b"<":
-            raise BadResponse(diagnosis="the answer is a page of markup")
-        if text[0] in _JSON_STARTS:
-            self._body = bytearray()
-            return text
-        return raw
 
     def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
         raw = event.data

@@ -12,7 +12,7 @@ from sessions_app.domain.errors import BadResponse
 from sessions_app.domain.ids import CALL, new_id
 from sessions_app.domain.parts import ToolCallReady
 from sessions_app.domain.text import storable
-from sessions_app.providers.openai.chunk import decode_leniently
+from sessions_app.providers.lenient_json import decode_leniently
 
 MAX_ARGUMENT_CHARACTERS = 4 * 1024 * 1024
 MAX_CALLS = 128

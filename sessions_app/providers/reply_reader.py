@@ -1,0 +1,93 @@
+"""Bytes of an answer to events or a document: no I/O; families fill in the rest."""
+
+from __future__ import annotations
+
+from sessions_app.domain.errors import BadResponse, ProviderError
+from sessions_app.domain.parts import Part
+from sessions_app.wire.sse_decoder import BOM, ServerSentEvent, SSEDecoder
+
+MAX_BODY_BYTES = 16 * 1024 * 1024
+# No line of an event stream begins with one of these, every JSON document does.
+_JSON_STARTS = b'{["'
+
+
+class ReplyReader:
+    """Feed reads of one answer, get parts; then ``end()`` once at the end of it.
+
+    ``is_done`` tells that the reply is over, though the socket may stay open. With
+    it ``error`` says what went wrong, if anything did: it is kept and not raised,
+    so that the parts of the same read are given out before it.
+    """
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self.error: ProviderError | None = None
+        self._head: bytes | None = b""  # until the first byte tells what this is
+        self._body: bytearray | None = None  # of a JSON document
+        self._decoder = SSEDecoder()
+
+    def feed(self, raw: bytes) -> list[Part]:
+        """The parts that these bytes complete."""
+        parts: list[Part] = []
+        try:
+            if self._head is not None:
+                raw = self._sniff(self._head + raw)
+            if self._body is not None:
+                self._body += raw
+                if len(self._body) > MAX_BODY_BYTES:
+                    raise BadResponse(diagnosis=f"more than {MAX_BODY_BYTES} bytes")
+                return parts
+            for event in self._decoder.feed(raw):
+                self._take(event, parts)
+                if self.is_done:
+                    break
+        except ProviderError as error:
+            self._fail(error)
+        return parts
+
+    def end(self) -> list[Part]:
+        """The last parts at the end of the body; ``error`` if it came too early."""
+        parts: list[Part] = []
+        if self.is_done:
+            return parts
+        try:
+            if self._body is not None:
+                self._take_document(bytes(self._body), parts)
+            else:
+                self._take_rest(parts)
+        except ProviderError as error:
+            self._fail(error)
+        self.is_done = True
+        return parts
+
+    def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
+        """Add the parts of one event."""
+        raise NotImplementedError
+
+    def _take_document(self, body: bytes, parts: list[Part]) -> None:
+        """Add the parts of a whole answer, asked for or not."""
+        raise NotImplementedError
+
+    def _take_rest(self, parts: list[Part]) -> None:
+        """Add what the end of the body left open; raise if it came too early."""
+        raise NotImplementedError
+
+    def _fail(self, error: ProviderError) -> None:
+        self.error = error
+        self.is_done = True
+
+    def _sniff(self, raw: bytes) -> bytes:
+        """Judge by the first byte what follows: content types are often wrong."""
+        text = raw.removeprefix(BOM).lstrip()
+        if not text or BOM.startswith(raw):
+            self._head = raw
+            if len(raw) > MAX_BODY_BYTES:
+                raise BadResponse(diagnosis="nothing but white space")
+            return b""
+        self._head = None
+        if text[:1] == b"<":
+            raise BadResponse(diagnosis="the answer is a page of markup")
+        if text[0] in _JSON_STARTS:
+            self._body = bytearray()
+            return text
+        return raw
