@@ -71,6 +71,8 @@ def test_toml_blocks_can_be_provisioned(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-test")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    monkeypatch.setenv("WEATHER_AUTHORIZATION", "Bearer test")
     for block in _TOML.findall(page.read_text()):
         apply(block, source=page_id(page))
 
