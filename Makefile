@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres drill
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,7 +21,8 @@ test: deps check js-check js-test ## Everything: lint, the browser source's test
 
 test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 	@$(BIN)/python -m tests.fakes.postgres \
-		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract
+		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract \
+		--ignore tests/drill
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .
@@ -33,6 +34,9 @@ check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 fix: $(VENV)/.dev-stamp ## Let ruff mend what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+drill: deps ## Do every fault to an installation of several processes
+	@$(BIN)/python -m pytest tests/drill
 
 js: node ## Build the browser files into static/
 	@npm --prefix widget/js run build
@@ -65,6 +69,7 @@ browser:
 
 services:
 	@scripts/need-postgres
+	@scripts/need-redis
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

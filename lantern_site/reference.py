@@ -37,7 +37,14 @@ VARIABLES = (
     Variable(
         "REDIS_URL",
         "",
-        "For a later version, with more than one process; refused by this one.",
+        "Lets several processes share streams, wake-ups and counters: `redis://`,"
+        " `rediss://` or `unix://`, or `redis+sentinel://host:port,host:port/master`."
+        " Without it there is one process, which keeps them in its memory.",
+    ),
+    Variable(
+        "LANTERN_ENGINE",
+        "`on`",
+        "`off`: this web process leaves the turns to `manage.py runworker`.",
     ),
     Variable(
         "LANTERN_SECRET_KEYS",

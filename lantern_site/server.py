@@ -185,6 +185,13 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
         return super().kill_all_applications()
 
 
+def _endpoints(host: str, port: int, fd: int | None) -> list[str]:
+    if fd is not None:
+        return [f"fd:fileno={fd}:domain={'INET6' if ':' in host else 'INET'}"]
+    endpoints: list[str] = build_endpoint_description_strings(host=host, port=port)
+    return endpoints
+
+
 def _tune_interpreter() -> None:
     """Collect garbage seldom, and let the event loop have the interpreter soon.
 
@@ -198,16 +205,19 @@ def _tune_interpreter() -> None:
     gc.set_threshold(10_000, 10, 10)
 
 
-def serve(host: str, port: int, ready: Callable[[], None]) -> None:
+def serve(
+    host: str, port: int, ready: Callable[[], None], fd: int | None = None
+) -> None:
     """Serve until a signal ends it; ``ready`` is called once the socket listens.
 
+    ``fd`` is a socket that listens already, instead of the address.
     Raises OSError if the address is not to be had.
     """
     from lantern_site.asgi import application
 
     server = LanternServer(
         application,
-        endpoints=build_endpoint_description_strings(host=host, port=port),
+        endpoints=_endpoints(host, port, fd),
         verbosity=0,
         server_name="lantern",
         ready=ready,

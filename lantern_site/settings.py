@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import django_stubs_ext
-from django.core.exceptions import ImproperlyConfigured
 
-from lantern_site.environment import database, secret_keys
+from lantern_site.environment import database, secret_keys, switch
+from lantern_site.shared import cache, channel_layer
 from sessions_app.conf import read_env
 
 # Generic bases such as ModelAdmin[Session] are written as the type checker reads them.
@@ -32,11 +32,11 @@ LANTERN_TRUSTED_PROXIES = [
 ]
 LANTERN: dict[str, object] = {}
 
-if read_env("REDIS_URL"):
-    raise ImproperlyConfigured(
-        "REDIS_URL is set, but this version keeps its event log in the process;"
-        " unset it and run one process."
-    )
+REDIS_URL = read_env("REDIS_URL") or ""
+"""Empty: log, bell and counters are in the process, and there is one process."""
+
+LANTERN_ENGINE = switch("LANTERN_ENGINE")
+"""Whether web processes run turns; if not, ``manage.py runworker`` does."""
 
 INSTALLED_APPS = [
     "lantern_site",
@@ -85,28 +85,8 @@ TEMPLATES = [
 
 DATABASES = {"default": database(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-FOR_EVER_S = 10 * 365 * 86_400
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels.layers.InMemoryChannelLayer",
-        # Wake-ups only: a lost one costs a sweep, not a token. They do not expire: an
-        # old one does no harm, but the layer strikes its reader from all groups, and a
-        # member of a day's standing too, and then no cancel is heard.
-        "CONFIG": {
-            "capacity": 10_000,
-            "expiry": FOR_EVER_S,
-            "group_expiry": FOR_EVER_S,
-        },
-    }
-}
-
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        # Counts messages a minute: an entry that is pushed out begins at 0 again.
-        "OPTIONS": {"MAX_ENTRIES": 200_000},
-    }
-}
+CHANNEL_LAYERS = {"default": channel_layer(REDIS_URL)}
+CACHES = {"default": cache(REDIS_URL), "process": cache("")}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

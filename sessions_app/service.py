@@ -264,6 +264,6 @@ def find_start(caller: Caller, session_id: str, cursor: Cursor | None) -> Cursor
     return replay.start_cursor(session_id) if cursor is None else cursor
 
 
-def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
+def check_cursor(session_id: str, cursor: Cursor, logged_n: int | None) -> None:
     """Refuse a cursor that never existed with BadCursor."""
     replay.check_cursor(session_id, cursor, logged_n)

@@ -27,7 +27,7 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
     ``worker`` is the name of the only process there is, at its boot; else None.
     """
     shown = {
-        turn_id: await bus.log.head_n(session_id, ordinal) - UNSPOKEN
+        turn_id: (await bus.log.head_n(session_id, ordinal) or 0) - UNSPOKEN
         for turn_id, session_id, ordinal in await in_thread(
             abandoned.left_in_words, worker
         )

@@ -24,7 +24,7 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
-START_S = 15.0
+START_S = 45.0
 STOP_S = 15.0
 DATABASE_FILE = "database.url"
 """Where a data folder's database is, if it is not in the folder."""
@@ -85,6 +85,7 @@ class LiveServer:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.may_complain = False
+        self.arguments: tuple[str, ...] = ("serve", "--port", str(self.port))
         self.said = ""
         shutil.copytree(template, folder)
         own_database(folder)
@@ -135,13 +136,13 @@ class LiveServer:
         begin = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve", "--port", str(self.port)],
+                [sys.executable, "manage.py", *self.arguments],
                 cwd=ROOT,
                 env=environment(self.folder, **self.env),
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        while not self._answers():
+        while not self.is_started():
             took_s = time.monotonic() - begin
             if self.process.poll() is not None or took_s > START_S:
                 self.kill()
@@ -149,7 +150,8 @@ class LiveServer:
             time.sleep(0.02)
         return time.monotonic() - begin
 
-    def _answers(self) -> bool:
+    def is_started(self) -> bool:
+        """Whether the port answers."""
         with socket.socket() as sock:
             return sock.connect_ex(("127.0.0.1", self.port)) == 0
 

@@ -66,5 +66,6 @@ async def _turn_events(posted: PostedTurn) -> Batches:
             if last.is_terminal:
                 # Told from the database, the end stands alone.
                 log = get_bus().log
-                if await log.head_n(posted.session_id, posted.ordinal) <= last.cursor.n:
+                head_n = await log.head_n(posted.session_id, posted.ordinal)
+                if (head_n or 0) <= last.cursor.n:
                     return

@@ -135,7 +135,7 @@ class EventsConsumer(StreamConsumer):
             raise WrongMethod("GET")
         session_id = self.scope["session_id"]
         cursor, bad_cursor = _cursor_of(request)
-        logged_n = 0
+        logged_n: int | None = 0
         if cursor is not None:
             logged_n = await get_bus().log.head_n(session_id, cursor.turn)
         start = await in_thread(
@@ -149,7 +149,7 @@ class EventsConsumer(StreamConsumer):
         session_id: str,
         cursor: Cursor | None,
         bad_cursor: BadCursor | None,
-        logged_n: int,
+        logged_n: int | None,
     ) -> Cursor:
         query = request.query("after", "ticket")
         ticket = query.get("ticket")
