@@ -27,6 +27,7 @@ from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import TurnState
 from sessions_app.domain.text import digest_of
 from sessions_app.engine.failover import FindAdapter
+from sessions_app.engine.memory import with_memory
 from sessions_app.engine.meter import Book
 from sessions_app.engine.publisher import Publisher
 from sessions_app.engine.rounds import (
@@ -132,6 +133,7 @@ class TurnRun:
             )
         if work.is_cancelled or self._stop_cause is StopCause.CANCEL:
             return Reply("".join(self._shown), StopReason.CANCELLED)
+        work = await with_memory(work, self._find_adapter, self._book)
         names = configs_of(work.tools, work.stored_tools)
         self._rounds = Rounds(
             work=work,
