@@ -24,7 +24,10 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
-START_S = 45.0
+SERVE = [sys.executable, "manage.py", "serve", "--server"]
+SERVE += [os.environ.get("LANTERN_TEST_SERVER", "daphne")]
+"""All live tests run on uvicorn, too: ``make test-uvicorn``."""
+START_S = 15.0
 STOP_S = 15.0
 DATABASE_FILE = "database.url"
 """Where a data folder's database is, if it is not in the folder."""
@@ -85,7 +88,6 @@ class LiveServer:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.may_complain = False
-        self.arguments: tuple[str, ...] = ("serve", "--port", str(self.port))
         self.said = ""
         shutil.copytree(template, folder)
         own_database(folder)
@@ -124,7 +126,7 @@ class LiveServer:
     def command(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Another ``manage.py serve`` on the same folder; the caller waits for it."""
         return subprocess.Popen(
-            [sys.executable, "manage.py", "serve", *arguments],
+            [*SERVE, *arguments],
             cwd=ROOT,
             env=environment(self.folder, **self.env),
             stdout=subprocess.PIPE,
@@ -136,13 +138,13 @@ class LiveServer:
         begin = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", *self.arguments],
+                [*SERVE, "--port", str(self.port)],
                 cwd=ROOT,
                 env=environment(self.folder, **self.env),
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        while not self.is_started():
+        while not self._answers():
             took_s = time.monotonic() - begin
             if self.process.poll() is not None or took_s > START_S:
                 self.kill()
@@ -150,8 +152,7 @@ class LiveServer:
             time.sleep(0.02)
         return time.monotonic() - begin
 
-    def is_started(self) -> bool:
-        """Whether the port answers."""
+    def _answers(self) -> bool:
         with socket.socket() as sock:
             return sock.connect_ex(("127.0.0.1", self.port)) == 0
 
