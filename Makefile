@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres drill
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,16 +17,12 @@ run: $(VENV)/.run-stamp ## Install, migrate, make what a first start needs, and 
 
 test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
 	@$(MAKE) --no-print-directory test-postgres
-	@$(MAKE) --no-print-directory test-uvicorn
 	@$(BIN)/python -m pytest
 
 test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 	@$(BIN)/python -m tests.fakes.postgres \
-		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract
-
-test-uvicorn: deps ## Every live test but the browser's, on uvicorn
-	@LANTERN_TEST_SERVER=uvicorn \
-		$(BIN)/python -m pytest -m "live and not browser and not model"
+		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract \
+		--ignore tests/drill
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .
@@ -38,6 +34,9 @@ check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 fix: $(VENV)/.dev-stamp ## Let ruff mend what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+drill: deps ## Do every fault to an installation of several processes
+	@$(BIN)/python -m pytest tests/drill
 
 js: node ## Build the browser files into static/
 	@npm --prefix widget/js run build
@@ -70,6 +69,7 @@ browser:
 
 services:
 	@scripts/need-postgres
+	@scripts/need-redis
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

@@ -77,6 +77,14 @@ def _sqlite(path: str) -> dict[str, Any]:
     }
 
 
+def switch(name: str) -> bool:
+    """A variable that is ``on``, as if it is not set, or ``off``."""
+    text = read_env(name) or "on"
+    if text not in ("on", "off"):
+        raise ImproperlyConfigured(f"{name} is {text!r}; write on or off.")
+    return text == "on"
+
+
 def secret_keys(folder: Path) -> tuple[list[str], str]:
     """The Fernet keys, and Django's signing key derived from the first of them.
 

@@ -37,7 +37,14 @@ VARIABLES = (
     Variable(
         "REDIS_URL",
         "",
-        "For a later version, with more than one process; refused by this one.",
+        "Lets several processes share streams, wake-ups and counters: `redis://`,"
+        " `rediss://` or `unix://`, or `redis+sentinel://host:port,host:port/master`."
+        " Without it there is one process, which keeps them in its memory.",
+    ),
+    Variable(
+        "LANTERN_ENGINE",
+        "`on`",
+        "`off`: this web process leaves the turns to `manage.py runworker`.",
     ),
     Variable(
         "LANTERN_SECRET_KEYS",
@@ -55,12 +62,6 @@ VARIABLES = (
         "",
         "Addresses or networks of your reverse proxies, comma-separated: from them,"
         " `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
-    ),
-    Variable(
-        "LANTERN_METRICS_TOKEN",
-        "",
-        "Bearer token that opens `/metrics`. Without one, only this machine may read"
-        " it.",
     ),
     Variable(
         "OPENAI_API_KEY",

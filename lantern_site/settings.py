@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import django_stubs_ext
-from django.core.exceptions import ImproperlyConfigured
 
-from lantern_site.environment import database, secret_keys
+from lantern_site.environment import database, secret_keys, switch
+from lantern_site.shared import cache, channel_layer
 from sessions_app.conf import read_env
 
 # Generic bases such as ModelAdmin[Session] are written as the type checker reads them.
@@ -30,14 +30,13 @@ LANTERN_TRUSTED_PROXIES = [
     for proxy in (read_env("LANTERN_TRUSTED_PROXIES") or "").split(",")
     if proxy.strip()
 ]
-LANTERN_METRICS_TOKEN = read_env("LANTERN_METRICS_TOKEN") or ""
 LANTERN: dict[str, object] = {}
 
-if read_env("REDIS_URL"):
-    raise ImproperlyConfigured(
-        "REDIS_URL is set, but this version keeps its event log in the process;"
-        " unset it and run one process."
-    )
+REDIS_URL = read_env("REDIS_URL") or ""
+"""Empty: log, bell and counters are in the process, and there is one process."""
+
+LANTERN_ENGINE = switch("LANTERN_ENGINE")
+"""Whether web processes run turns; if not, ``manage.py runworker`` does."""
 
 INSTALLED_APPS = [
     "lantern_site",
@@ -56,7 +55,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "lantern_site.request_counter.request_counter",
     "django.middleware.security.SecurityMiddleware",
     "lantern_site.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -87,28 +85,8 @@ TEMPLATES = [
 
 DATABASES = {"default": database(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-FOR_EVER_S = 10 * 365 * 86_400
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels.layers.InMemoryChannelLayer",
-        # Wake-ups only: a lost one costs a sweep, not a token. They do not expire: an
-        # old one does no harm, but the layer strikes its reader from all groups, and a
-        # member of a day's standing too, and then no cancel is heard.
-        "CONFIG": {
-            "capacity": 10_000,
-            "expiry": FOR_EVER_S,
-            "group_expiry": FOR_EVER_S,
-        },
-    }
-}
-
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        # Counts messages a minute: an entry that is pushed out begins at 0 again.
-        "OPTIONS": {"MAX_ENTRIES": 200_000},
-    }
-}
+CHANNEL_LAYERS = {"default": channel_layer(REDIS_URL)}
+CACHES = {"default": cache(REDIS_URL), "process": cache("")}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

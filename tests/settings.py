@@ -8,7 +8,13 @@ from pathlib import Path
 
 _folder = Path(tempfile.mkdtemp(prefix="lantern-test-"))
 os.environ["LANTERN_DATA_DIR"] = str(_folder)
-for _name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LANTERN_SECRET_KEYS", "PORT"):
+for _name in (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "LANTERN_SECRET_KEYS",
+    "PORT",
+    "REDIS_URL",
+):
     os.environ.pop(_name, None)
 # Whoever sets it has the same tests run on PostgreSQL.
 os.environ["DATABASE_URL"] = os.environ.get("LANTERN_TEST_DATABASE_URL", "")

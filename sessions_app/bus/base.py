@@ -50,8 +50,12 @@ class EventLog(Protocol):
         """
         ...
 
-    async def head_n(self, session_id: str, ordinal: int) -> int:
-        """The last ``n`` of a turn in the log; 0 if it is not there."""
+    async def head_n(self, session_id: str, ordinal: int) -> int | None:
+        """The last ``n`` of a turn in the log; 0 if it is not there.
+
+        None if the log cannot tell: it is out of reach, or knows nothing of the
+        session.
+        """
         ...
 
     async def trimmed_to(self, session_id: str) -> int | None:
@@ -65,6 +69,13 @@ class EventLog(Protocol):
 
 class Subscription(Protocol):
     """One reader's place at the bell; use as a context manager."""
+
+    is_lost: bool
+    """Set when the log may have lost events: the reader asks the database."""
+
+    async def ready(self) -> None:
+        """Return once rings are heard."""
+        ...
 
     def __enter__(self) -> Subscription: ...
 
@@ -93,3 +104,9 @@ class Bus:
 
     log: EventLog
     bell: Bell
+
+    async def close(self) -> None:
+        """End connections and tasks, if there are any."""
+        for part in (self.bell, self.log):
+            if close := getattr(part, "close", None):
+                await close()

@@ -29,12 +29,21 @@ TRIM_TO = 0.9
 class LocalSubscription:
     """One reader: a future while it waits, a flag while it is busy."""
 
-    __slots__ = ("_bell", "_heartbeat_s", "_is_rung", "_quiet_since", "_waiter", "key")
+    __slots__ = (
+        "_bell",
+        "_heartbeat_s",
+        "_is_rung",
+        "_quiet_since",
+        "_waiter",
+        "is_lost",
+        "key",
+    )
 
     def __init__(self, bell: LocalBell, key: str, heartbeat_s: float) -> None:
         self._bell = bell
         self.key = key
         self._heartbeat_s = heartbeat_s
+        self.is_lost = False
         self._is_rung = False
         self._quiet_since = 0.0
         self._waiter: asyncio.Future[None] | None = None
@@ -45,6 +54,9 @@ class LocalSubscription:
 
     def __exit__(self, *exc_info: object) -> None:
         self._bell.remove(self)
+
+    async def ready(self) -> None:
+        """Nothing to wait for: the bell is in this process."""
 
     async def wait(self) -> bool:
         if self._is_rung:
@@ -106,10 +118,13 @@ class LocalBell:
         """One timer for all heartbeats; it ends with the last reader."""
         while self._readers:
             await asyncio.sleep(TICK_S)
-            now = time.monotonic()
-            for readers in list(self._readers.values()):
-                for reader in list(readers):
-                    reader.tick(now)
+            self._beat()
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        for readers in list(self._readers.values()):
+            for reader in list(readers):
+                reader.tick(now)
 
 
 class _TurnEvents:

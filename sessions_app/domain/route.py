@@ -50,6 +50,7 @@ class TurnWork:
 
     ``tools`` are names: of ``stored_tools``, or of tools that are built in.
     ``allowances`` is what is reserved for the turn, empty unless it ``is_budgeted``.
+    ``has_memory`` has what no longer fits into the window summarised.
     ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
     its question was answered before, or is to be.
     """
@@ -72,6 +73,7 @@ class TurnWork:
     allowances: tuple[Allowance, ...] = ()
     is_budgeted: bool = False
     temperature: float | None = None
+    has_memory: bool = False
     is_again: bool = False
     is_cancelled: bool = False
 

@@ -49,6 +49,23 @@ def build_prompt(
     return prompt
 
 
+def with_summary(
+    messages: Sequence[PromptMessage], summary: str
+) -> list[PromptMessage]:
+    """The messages, the first question led by a summary of what came before.
+
+    It stands with the user's words and not in the system prompt: it was made of what
+    users said, and may order the model no more than they may.
+    """
+    told = list(messages)
+    for index, message in enumerate(told):
+        if message.role == "user" and summary:
+            content = f"[Earlier in this conversation: {summary}]\n\n{message.content}"
+            told[index] = replace(message, content=content)
+            break
+    return told
+
+
 def rounds_as_messages(
     calls: Sequence[ToolCallRecord], turn: int
 ) -> list[PromptMessage]:

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
-from django.core.cache import cache
+from django.core.cache import cache, caches
+from django.core.cache.backends.base import BaseCache
 
+from sessions_app.bus import FAILURES
 from sessions_app.conf import conf
 from sessions_app.domain.errors import BadRequest, NotAllowed, RateLimited
 from sessions_app.domain.states import OnBusy
@@ -85,9 +87,16 @@ def _count(who: str, limit: int) -> None:
 
 
 def _counted(key: str) -> int:
-    cache.add(key, 0, WINDOW_S * 2)
     try:
-        return cache.incr(key)
+        return _counted_in(cache, key)
+    except FAILURES:  # without Redis, each process counts what comes to it
+        return _counted_in(caches["process"], key)
+
+
+def _counted_in(counters: BaseCache, key: str) -> int:
+    counters.add(key, 0, WINDOW_S * 2)
+    try:
+        return counters.incr(key)
     except ValueError:  # evicted in between
-        cache.set(key, 1, WINDOW_S * 2)
+        counters.set(key, 1, WINDOW_S * 2)
         return 1

@@ -15,8 +15,9 @@ from asgiref.sync import async_to_sync
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
+from django.conf import settings
 
-from sessions_app.bus import get_bus
+from sessions_app.bus import FAILURES, TIMEOUT_S, close_bus, get_bus
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
 from sessions_app.outbound.client import close_sessions
@@ -43,7 +44,6 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
     async def turns_open(self, message: dict[str, Any]) -> None:
         """The first message: take part in what is said to all workers."""
         await self.channel_layer.group_add(WORKERS, self.channel_name)
-        await self.host.open()
 
     async def turn_run(self, message: dict[str, Any]) -> None:
         """A turn waits."""
@@ -55,20 +55,29 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
 
 
 class EngineTask:
-    """The engine of this process: a consumer in a task."""
+    """The engine of this process: a consumer in a task.
+
+    Without ``runs_turns`` the process only sends wake-ups, to those that do.
+    """
 
     loop: ClassVar[asyncio.AbstractEventLoop | None] = None
-    """The loop of the engine that runs in this process."""
+    """The loop that wake-ups are sent on."""
 
-    def __init__(self, find_adapter: FindAdapter = adapter_for) -> None:
+    def __init__(
+        self, find_adapter: FindAdapter = adapter_for, *, runs_turns: bool = True
+    ) -> None:
         self.find_adapter = find_adapter
+        self.runs_turns = runs_turns
         self._task: asyncio.Task[None] | None = None
         self._host: TurnHost | None = None
 
     def ensure_running(self) -> None:
         """Start the engine on the running loop, unless it runs already."""
-        if self._task is None or self._task.done():
-            self._host = TurnHost(get_bus(), self.find_adapter, is_alone=True)
+        if not self.runs_turns:
+            EngineTask.loop = EngineTask.loop or asyncio.get_running_loop()
+        elif self._task is None or self._task.done():
+            is_alone = not settings.REDIS_URL
+            self._host = TurnHost(get_bus(), self.find_adapter, is_alone=is_alone)
             loop = EngineTask.loop = asyncio.get_running_loop()
             self._task = loop.create_task(self._run(self._host))
 
@@ -92,14 +101,26 @@ class EngineTask:
         await close_client()
         await close_servers()
         await close_sessions()
+        await close_bus()
+        if settings.REDIS_URL:
+            await get_channel_layer().flush()
         self._task = self._host = EngineTask.loop = None
 
-    def hasten(self) -> None:
-        """While it stops: the turns that still run get no more time."""
-        if self._host is not None:
-            self._host.stop_runs()
-
     async def _run(self, host: TurnHost) -> None:
+        opening = asyncio.create_task(host.open())
+        try:
+            while True:
+                try:
+                    await self._listen(host)
+                except FAILURES as error:
+                    # The sweeper finds what is not heard meanwhile.
+                    logger.warning("Wake-ups are not heard: %s", error)
+                    await asyncio.sleep(TIMEOUT_S)
+        finally:
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+
+    async def _listen(self, host: TurnHost) -> None:
         layer = get_channel_layer()
         is_open = False
 
@@ -118,7 +139,7 @@ class EngineTask:
         await consumer({"type": "channel", "channel": TURNS}, receive, send)
 
 
-engine = EngineTask()
+engine = EngineTask(runs_turns=settings.LANTERN_ENGINE)
 
 
 def wake_turn(turn_id: str) -> None:
@@ -154,12 +175,18 @@ async def _drop(session_id: str) -> None:
 async def tell_turn(turn_id: str) -> None:
     """Tell one worker that a turn waits."""
     try:
-        await get_channel_layer().send(TURNS, {"type": "turn.run", "turn_id": turn_id})
-    except ChannelFull:
+        async with asyncio.timeout(TIMEOUT_S):
+            message = {"type": "turn.run", "turn_id": turn_id}
+            await get_channel_layer().send(TURNS, message)
+    except (ChannelFull, *FAILURES):
         logger.warning("The wake-up of turn %s is left to the sweeper.", turn_id)
 
 
 async def tell_cancel(turn_id: str) -> None:
     """Tell all workers that a turn is to end."""
     message = {"type": "turn.cancel", "turn_id": turn_id}
-    await get_channel_layer().group_send(WORKERS, message)
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await get_channel_layer().group_send(WORKERS, message)
+    except FAILURES:
+        logger.warning("Turn %s will end when its lease is renewed.", turn_id)

@@ -11,7 +11,6 @@ from sessions_app.domain.cursor import Cursor
 from sessions_app.store import abandoned
 from sessions_app.store.db import in_thread
 from sessions_app.store.progress import waiting_turns
-from sessions_app.telemetry import counts
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -28,7 +27,7 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
     ``worker`` is the name of the only process there is, at its boot; else None.
     """
     shown = {
-        turn_id: await bus.log.head_n(session_id, ordinal) - UNSPOKEN
+        turn_id: (await bus.log.head_n(session_id, ordinal) or 0) - UNSPOKEN
         for turn_id, session_id, ordinal in await in_thread(
             abandoned.left_in_words, worker
         )
@@ -36,7 +35,6 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
     requeued, ended = await in_thread(abandoned.take_over, worker, shown)
     for ordinal, announcement in ended:
         logger.warning("Turn %s was left by its process.", announcement.turn_id)
-        counts.turn_ended(announcement.end)
         await _announce(bus, ordinal, announcement)
     min_age_s = 0.0 if worker else conf().sweep_s
     waiting = await in_thread(abandoned.waiting, min_age_s)

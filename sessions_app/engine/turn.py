@@ -27,6 +27,7 @@ from sessions_app.domain.route import TurnWork
 from sessions_app.domain.states import TurnState
 from sessions_app.domain.text import digest_of
 from sessions_app.engine.failover import FindAdapter
+from sessions_app.engine.memory import with_memory
 from sessions_app.engine.meter import Book
 from sessions_app.engine.publisher import Publisher
 from sessions_app.engine.rounds import (
@@ -40,7 +41,6 @@ from sessions_app.engine.spending import Spending
 from sessions_app.engine.toolbox import Toolbox
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
-from sessions_app.telemetry import counts
 from sessions_app.tools.registry import configs_of, load_tools
 
 logger = logging.getLogger(__name__)
@@ -133,6 +133,7 @@ class TurnRun:
             )
         if work.is_cancelled or self._stop_cause is StopCause.CANCEL:
             return Reply("".join(self._shown), StopReason.CANCELLED)
+        work = await with_memory(work, self._find_adapter, self._book)
         names = configs_of(work.tools, work.stored_tools)
         self._rounds = Rounds(
             work=work,
@@ -227,7 +228,4 @@ class TurnRun:
     async def _store(self, end: TurnEnd) -> TurnEnd | None:
         finish = await in_thread(turn_store.finish, self.work, end)
         self.following = finish.following
-        if not finish.is_held:
-            return None
-        counts.turn_ended(end)
-        return end
+        return end if finish.is_held else None

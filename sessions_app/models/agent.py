@@ -37,6 +37,10 @@ class Agent(models.Model):
         help_text="The most that a model is told, reply included: older turns are left"
         " out beyond that. Empty: as much as the model takes.",
     )
+    memory = models.BooleanField(
+        default=False,
+        help_text="Have the model summarise what its window has no room for any more.",
+    )
     temperature = models.FloatField(null=True, blank=True)
 
     class Meta:

@@ -16,7 +16,8 @@ def new_session_id() -> str:
 class Session(models.Model):
     """One conversation; ``owner`` is the caller that made it, such as ``key:3``.
 
-    Whether it runs is not stored here but read off its turns.
+    Whether it runs is not stored here but read off its turns. ``summary`` is what an
+    agent with a memory is told of the turns up to ``summary_to``.
     """
 
     id = models.CharField(
@@ -29,6 +30,8 @@ class Session(models.Model):
     system_prompt = models.TextField(blank=True, default="")
     route = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    summary = models.TextField(blank=True, default="", editable=False)
+    summary_to = models.PositiveIntegerField(default=0, editable=False)
     is_closed = models.BooleanField(default=False)
     last_ordinal = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -53,18 +53,22 @@ class Payer:
 
 @dataclass(frozen=True, slots=True)
 class _Budgets:
+    """``limits`` are in force; ``known`` holds those of disabled budgets, too."""
+
     limits: list[Limit]
+    known: dict[tuple[int, str], Limit]
     keys: dict[str, str]
 
 
 def _load() -> _Budgets:
-    limits = [
-        limit
-        for budget in Budget.objects.filter(is_enabled=True).order_by("pk")
-        for limit in limits_of(budget)
-    ]
+    rows = list(Budget.objects.order_by("pk"))
+    known = {
+        (row.pk, str(limit.unit)): limit for row in rows for limit in limits_of(row)
+    }
+    enabled = {row.pk for row in rows if row.is_enabled}
+    limits = [each for each in known.values() if each.budget_id in enabled]
     keys = ApiKey.objects.values_list("pk", "name") if limits else []
-    return _Budgets(limits, {f"key:{pk}": name for pk, name in keys})
+    return _Budgets(limits, known, {f"key:{pk}": name for pk, name in keys})
 
 
 budgets = Kept(_load, Budget, ApiKey)
@@ -158,18 +162,14 @@ def allowances_of(turn_id: str) -> tuple[Allowance, ...]:
         " WHERE r.turn_id = %s ORDER BY l.budget_id, l.unit DESC, l.id",
         turn_id,
     )
-    if not rows:
-        return ()
-    used = Budget.objects.in_bulk([budget_id for *_, budget_id in rows])
-    limits = {
-        (budget.pk, limit.unit): limit
-        for budget in used.values()
-        for limit in limits_of(budget)
-    }
+    known = budgets.get().known
+    if any((budget_id, unit) not in known for _, unit, _, budget_id in rows):
+        budgets.forget()  # made by another process a moment ago
+        known = budgets.get().known
     return tuple(
-        Allowance(ledger_id, limits[budget_id, Unit(unit)], amount)
+        Allowance(ledger_id, known[budget_id, unit], amount)
         for ledger_id, unit, amount, budget_id in rows
-        if (budget_id, Unit(unit)) in limits
+        if (budget_id, unit) in known
     )
 
 

@@ -72,6 +72,7 @@ class AgentPlan:
     canned_reply: str
     max_output_tokens: int | None
     context_tokens: int | None
+    memory: bool
     temperature: float | None
 
 
@@ -115,6 +116,7 @@ def _load_plans() -> dict[int, AgentPlan]:
             canned_reply=agent.canned_reply,
             max_output_tokens=agent.max_output_tokens,
             context_tokens=agent.context_tokens,
+            memory=agent.memory,
             temperature=agent.temperature,
         )
         for agent in Agent.objects.all()

@@ -13,6 +13,7 @@ from sessions_app.domain.outcome import NOT_BEGUN
 from sessions_app.domain.policy import payable
 from sessions_app.domain.prompt import PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.route import Candidate, TurnWork
+from sessions_app.domain.transcript import with_summary
 from sessions_app.store import budgets, sql
 from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
 from sessions_app.store.messages import prompt_of
@@ -36,6 +37,8 @@ class QueuedTurn(NamedTuple):
     client_tools: str | list[dict[str, Any]]
     tool_choice: str | dict[str, str]
     is_budgeted: bool
+    summary: str
+    summary_to: int
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -66,7 +69,8 @@ def _queued(turn_id: str) -> QueuedTurn | None:
     found = sql.rows(
         "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
         " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
-        " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted"
+        " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted,"
+        " s.summary, s.summary_to"
         " FROM sessions_app_turn t"
         " JOIN sessions_app_session s ON s.id = t.session_id"
         " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
@@ -116,6 +120,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         allowances=allowances,
         is_budgeted=bool(turn.is_budgeted),
         temperature=plan.temperature,
+        has_memory=plan.memory,
         is_again=asked is not None and asked < turn.ordinal,
         is_cancelled=bool(turn.cancel_requested),
     )
@@ -126,14 +131,14 @@ def _prompt(turn: QueuedTurn, plan: AgentPlan) -> tuple[PromptMessage, ...]:
     system_prompts = (plan.system_prompt, turn.system_prompt)
     asked = turn.asked_ordinal
     has_tools = bool(plan.tools or sql.decoded(turn.client_tools))
-    return tuple(
-        prompt_of(
-            turn.session_id,
-            turn.ordinal if asked is None else asked,
-            "\n\n".join(text for text in system_prompts if text),
-            with_tools=has_tools,
-        )
+    prompt = prompt_of(
+        turn.session_id,
+        turn.ordinal if asked is None else asked,
+        "\n\n".join(text for text in system_prompts if text),
+        after=turn.summary_to if plan.memory else 0,
+        with_tools=has_tools,
     )
+    return tuple(with_summary(prompt, turn.summary) if plan.memory else prompt)
 
 
 def _candidates(

@@ -32,18 +32,25 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
 
 
 def prompt_of(
-    session_id: str, asked_ordinal: int, system_prompt: str, *, with_tools: bool = False
+    session_id: str,
+    asked_ordinal: int,
+    system_prompt: str,
+    *,
+    after: int = 0,
+    with_tools: bool = False,
 ) -> list[PromptMessage]:
     """What the model is told: the conversation up to the question it answers.
 
-    ``with_tools`` adds the tool calls of earlier turns.
+    ``after`` leaves out the turns up to that ordinal; ``with_tools`` adds the tool
+    calls of earlier turns.
     """
     rows = sql.rows(
         "SELECT role, content, ordinal FROM sessions_app_message"
         " WHERE session_id = %s AND NOT is_superseded"
-        " AND (ordinal < %s OR (ordinal = %s AND position = 0))"
+        " AND ordinal > %s AND (ordinal < %s OR (ordinal = %s AND position = 0))"
         " ORDER BY ordinal DESC, position DESC LIMIT %s",
         session_id,
+        after,
         asked_ordinal,
         asked_ordinal,
         MAX_MESSAGES,

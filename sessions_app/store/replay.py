@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions_app.domain.announce import Announcement
-from sessions_app.domain.cursor import START, Cursor
+from sessions_app.domain.cursor import START, SWEPT_TERMINAL_N, Cursor
 from sessions_app.domain.errors import BadCursor
 from sessions_app.domain.events import TerminalEvent
 from sessions_app.domain.outcome import TurnEnd
@@ -28,13 +28,18 @@ def start_cursor(session_id: str) -> Cursor:
     return Cursor(ordinal, 0 if state in ACTIVE_STATES else END_OF_TURN)
 
 
-def check_cursor(session_id: str, cursor: Cursor, logged_n: int) -> None:
-    """Refuse a cursor that never existed; ``logged_n`` is the log's head there."""
+def check_cursor(session_id: str, cursor: Cursor, logged_n: int | None) -> None:
+    """Refuse a cursor that never existed; ``logged_n`` is the log's head there.
+
+    None says that the log cannot tell: then a turn that runs is believed.
+    """
     if cursor == START:
         return
     turn = Turn.objects.filter(session=session_id, ordinal=cursor.turn).first()
     if turn is None:
         raise BadCursor()
+    if logged_n is None:
+        logged_n = SWEPT_TERMINAL_N if turn.state in ACTIVE_STATES else 0
     last_n = max(logged_n, UNLOGGED_N, turn.next_n - 1)
     if turn.terminal_n is not None:
         last_n = turn.terminal_n + 2

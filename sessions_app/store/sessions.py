@@ -146,3 +146,9 @@ def has_open_turns(session_id: str) -> bool:
 def delete(session_id: str) -> None:
     """Remove the session and everything below it."""
     Session.objects.filter(pk=session_id).delete()
+
+
+def keep_summary(session_id: str, summary: str, up_to: int) -> None:
+    """What a model with a memory is told of the turns up to an ordinal."""
+    sessions = Session.objects.filter(pk=session_id, summary_to__lt=up_to)
+    sessions.update(summary=summary, summary_to=up_to)

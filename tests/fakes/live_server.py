@@ -24,10 +24,7 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
-SERVE = [sys.executable, "manage.py", "serve", "--server"]
-SERVE += [os.environ.get("LANTERN_TEST_SERVER", "daphne")]
-"""All live tests run on uvicorn, too: ``make test-uvicorn``."""
-START_S = 15.0
+START_S = 45.0
 STOP_S = 15.0
 DATABASE_FILE = "database.url"
 """Where a data folder's database is, if it is not in the folder."""
@@ -88,6 +85,7 @@ class LiveServer:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.may_complain = False
+        self.arguments: tuple[str, ...] = ("serve", "--port", str(self.port))
         self.said = ""
         shutil.copytree(template, folder)
         own_database(folder)
@@ -126,7 +124,7 @@ class LiveServer:
     def command(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Another ``manage.py serve`` on the same folder; the caller waits for it."""
         return subprocess.Popen(
-            [*SERVE, *arguments],
+            [sys.executable, "manage.py", "serve", *arguments],
             cwd=ROOT,
             env=environment(self.folder, **self.env),
             stdout=subprocess.PIPE,
@@ -138,13 +136,13 @@ class LiveServer:
         begin = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*SERVE, "--port", str(self.port)],
+                [sys.executable, "manage.py", *self.arguments],
                 cwd=ROOT,
                 env=environment(self.folder, **self.env),
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        while not self._answers():
+        while not self.is_started():
             took_s = time.monotonic() - begin
             if self.process.poll() is not None or took_s > START_S:
                 self.kill()
@@ -152,7 +150,8 @@ class LiveServer:
             time.sleep(0.02)
         return time.monotonic() - begin
 
-    def _answers(self) -> bool:
+    def is_started(self) -> bool:
+        """Whether the port answers."""
         with socket.socket() as sock:
             return sock.connect_ex(("127.0.0.1", self.port)) == 0
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import sys
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from lantern_site.ports import default_port
+from lantern_site.processes import Supervisor, listening_socket
 
 
 class Command(BaseCommand):
@@ -21,35 +25,64 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=None)
         parser.add_argument(
-            "--server",
-            choices=("daphne", "uvicorn"),
-            default="daphne",
-            help="What answers HTTP; the application is the same.",
+            "--workers",
+            type=int,
+            default=1,
+            metavar="N",
+            help="web processes on the port; more than one need REDIS_URL",
         )
+        # A socket that listens already, inherited from the parent of several.
+        parser.add_argument("--fd", type=int, default=None, help=SUPPRESS)
+        parser.add_argument("--ready-fd", type=int, default=None, help=SUPPRESS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until a signal ends it."""
         host, port = options["host"], options["port"] or default_port()
-        lock = _only_process(settings.DATA_DIR)
+        if options["workers"] > 1:
+            self._serve_many(host, port, options["workers"])
+            return
+        lock = None if settings.REDIS_URL else _only_process(settings.DATA_DIR)
         self.check_migrations()
         # Imported late: it decides on the event loop of the whole process.
-        if options["server"] == "uvicorn":
-            from lantern_site.uvicorn_server import serve
-        else:
-            from lantern_site.server import serve
+        from lantern_site.server import serve
 
         def ready() -> None:
-            self.stdout.write(f"Listening on http://{host}:{port}/ (Ctrl-C ends it)")
-            self.stdout.flush()
+            if options["ready_fd"] is None:
+                self._say_ready(host, port)
+            else:
+                os.write(options["ready_fd"], b"1")
 
         try:
-            serve(host, port, ready)
+            serve(host, port, ready, fd=options["fd"])
         except OSError as error:
             raise CommandError(
                 f"{error} Stop what uses the port, or choose another one with PORT."
             ) from error
         finally:
-            lock.close()
+            if lock is not None:
+                lock.close()
+
+    def _serve_many(self, host: str, port: int, count: int) -> None:
+        if not settings.REDIS_URL:
+            raise CommandError(
+                "Several processes must share a log: set REDIS_URL, or leave out"
+                " --workers."
+            )
+        self.check_migrations()
+        try:
+            listener = listening_socket(host, port)
+        except OSError as error:
+            raise CommandError(
+                f"{error} Stop what uses the port, or choose another one with PORT."
+            ) from error
+        command = [sys.argv[0], "serve", "--host", host, "--port", str(port)]
+        processes = Supervisor(command, count, listener)
+        if status := processes.run(lambda: self._say_ready(host, port)):
+            raise SystemExit(status)
+
+    def _say_ready(self, host: str, port: int) -> None:
+        self.stdout.write(f"Listening on http://{host}:{port}/ (Ctrl-C ends it)")
+        self.stdout.flush()
 
 
 def _only_process(folder: Path) -> IO[str]:

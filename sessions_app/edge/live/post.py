@@ -28,8 +28,6 @@ REPLAYED = ((b"idempotency-replayed", b"true"),)
 class MessageConsumer(StreamConsumer):
     """``POST /v1/sessions/{id}/messages``, answered at once or with its events."""
 
-    route = "/v1/sessions/<str:session_id>/messages"
-
     async def open(self, request: LiveRequest, body: bytes) -> Opened:
         session_id = self.scope["session_id"]
         posted = await in_thread(_accept, request, session_id, body)
@@ -68,5 +66,6 @@ async def _turn_events(posted: PostedTurn) -> Batches:
             if last.is_terminal:
                 # Told from the database, the end stands alone.
                 log = get_bus().log
-                if await log.head_n(posted.session_id, posted.ordinal) <= last.cursor.n:
+                head_n = await log.head_n(posted.session_id, posted.ordinal)
+                if (head_n or 0) <= last.cursor.n:
                     return

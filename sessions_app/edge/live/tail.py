@@ -28,6 +28,7 @@ async def tail(
     of the cursor was accepted only now, so that nothing after it can have ended.
     """
     with bus.bell.subscribe(session_id, conf().heartbeat_s) as place:
+        await place.ready()
         yield []
         cursor = after
         entries, caught_up_to, is_more = await _beginning(
@@ -53,6 +54,10 @@ async def tail(
                 continue
             while not await place.wait():
                 yield []
+            if place.is_lost:
+                place.is_lost = False
+                missed = await _missed(bus, session_id, cursor, caught_up_to)
+                entries, caught_up_to, is_more = missed
 
 
 async def _beginning(
@@ -82,6 +87,24 @@ async def _ends(
         entries = [entry for entry in entries if entry.cursor.turn <= logged_after]
         told_to, is_more = logged_after, False
     return entries, told_to, is_more
+
+
+async def _missed(
+    bus: Bus, session_id: str, after: Cursor, caught_up_to: int
+) -> tuple[list[Entry], int, bool]:
+    """As ``_ends``, of turns whose end the log may never show.
+
+    The process died between commit and append, or the log lost what it had.
+    """
+    entries, told_to, is_more = await _from_database(session_id, after, None)
+    nothing: tuple[list[Entry], int, bool] = [], caught_up_to, False
+    if not entries:
+        return nothing
+    try:
+        is_logged = await bus.log.read(session_id, after, caught_up_to)
+    except (LogGap, SessionGone):
+        return nothing
+    return nothing if is_logged else (entries, max(told_to, caught_up_to), is_more)
 
 
 def _whole_turns(entry: Entry) -> int:

@@ -72,6 +72,11 @@ class AgentSection(Section[Agent]):
             " beyond that. Left out: as much as the model takes.",
             check=f.within(256, f.LARGEST_INTEGER),
         ),
+        Field(
+            "memory",
+            f.FLAG,
+            "Whether the model summarises what its window has no room for any more.",
+        ),
         Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
     )
 

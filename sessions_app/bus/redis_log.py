@@ -1,0 +1,288 @@
+"""The event log in Redis, which every process reads and each turn's owner writes.
+
+A Stream per session, whose ids are the event ids; one script appends, checks the fence
+and keeps the order. What Redis loses or does not take, the writer has in memory and
+appends again: same ids, same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from redis import asyncio as aioredis
+from redis.exceptions import NoScriptError, RedisError
+
+from sessions_app.bus.base import LogGap, SessionGone, StaleFence
+from sessions_app.bus.window import Window
+from sessions_app.conf import conf
+from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
+from sessions_app.domain.events import StatusIdle
+from sessions_app.wire.payload import Entry
+
+logger = logging.getLogger(__name__)
+
+READ_LIMIT = 512
+PAUSE_S = 1.0
+"""After an error nothing is sent for so long: a turn does not wait for each token."""
+GONE = b"gone"
+META = ("gone", "turn", "n", "trimmed")
+APPEND = (Path(__file__).parent / "lua" / "append.lua").read_text()
+
+FAILURES = (RedisError, OSError, TimeoutError)
+
+
+def stream_key(session_id: str) -> str:
+    return f"lantern:{{{session_id}}}:log"
+
+
+def meta_key(session_id: str) -> str:
+    return f"lantern:{{{session_id}}}:meta"
+
+
+def head_key(session_id: str) -> str:
+    return f"lantern:{{{session_id}}}:head"
+
+
+class _Written:
+    """What this process wrote of a session's turn, until the turn is whole in Redis."""
+
+    __slots__ = ("entries", "fence", "is_ended", "ordinal")
+
+    def __init__(self, ordinal: int, fence: int) -> None:
+        self.ordinal = ordinal
+        self.fence = fence
+        self.entries: list[Entry] = []
+        self.is_ended = False
+
+    def add(self, entries: list[Entry]) -> None:
+        self.entries += entries
+        self.is_ended = entries[-1].kind == StatusIdle.kind
+
+
+class RedisLog:
+    """The log of all processes; use it on one event loop."""
+
+    def __init__(self, client: aioredis.Redis) -> None:
+        # Its annotations allow for text where this client gives bytes.
+        self._client: Any = client
+        self._sha = hashlib.sha1(APPEND.encode()).hexdigest()
+        self._batch: list[tuple[list[str | bytes | int], asyncio.Future[Any]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._written: dict[str, _Written] = {}
+        self._unsent: dict[tuple[str, int], _Written] = {}
+        self._mending: asyncio.Task[None] | None = None
+        self._down_until = 0.0
+        self.fresh: dict[str, list[Entry]] = {}
+        """Appended and not rung yet, by session."""
+        self.windows: dict[str, Window] = {}
+        """What the bell brought, of the sessions that are read here."""
+
+    async def append(self, session_id: str, fence: int, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        turn = self._turn_of(session_id, fence, entries)
+        turn.add(entries)
+        if time.monotonic() < self._down_until:
+            self._keep(session_id, turn)
+            return
+        try:
+            await self._send(session_id, turn, entries)
+        except FAILURES as error:
+            self._fail(error)
+            self._keep(session_id, turn)
+            return
+        self.fresh.setdefault(session_id, []).extend(entries)
+        if turn.is_ended:
+            self._written.pop(session_id, None)
+
+    def _turn_of(self, session_id: str, fence: int, entries: list[Entry]) -> _Written:
+        ordinal = entries[0].cursor.turn
+        turn = self._written.get(session_id)
+        if turn is None or (turn.ordinal, turn.fence) != (ordinal, fence):
+            turn = self._written[session_id] = _Written(ordinal, fence)
+        return turn
+
+    async def _send(
+        self, session_id: str, turn: _Written, entries: list[Entry], forced: str = "0"
+    ) -> None:
+        answer = await self._run(session_id, turn, entries, forced)
+        match answer[0]:
+            case b"stale":
+                self._written.pop(session_id, None)
+                raise StaleFence
+            case b"gap":
+                # Redis lost some of the turn, or never had it.
+                missing = [e for e in turn.entries if e.cursor.n > answer[1]]
+                logger.warning("The log of %s is written again.", session_id)
+                await self._send(session_id, turn, missing, "1")
+
+    async def _run(
+        self, session_id: str, turn: _Written, entries: list[Entry], forced: str
+    ) -> Sequence[Any]:
+        keys = [stream_key(session_id), meta_key(session_id), head_key(session_id)]
+        ttl_ms = max(int(conf().log_ttl_s * 1000), 1)
+        arguments: list[str | bytes | int] = [*keys, turn.ordinal, turn.fence, forced]
+        arguments += [conf().log_bytes, ttl_ms, SWEPT_TERMINAL_N, StatusIdle.kind]
+        for entry in entries:
+            terminal = int(entry.is_terminal)
+            arguments += [entry.cursor.n, entry.kind, terminal, entry.body]
+        future = asyncio.get_running_loop().create_future()
+        self._batch.append((arguments, future))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.get_running_loop().create_task(self._flush())
+        answer: Sequence[Any] = await future
+        return answer
+
+    async def _flush(self) -> None:
+        """Send what all turns of this process want appended, one trip at a time."""
+        while self._batch:
+            batch, self._batch = self._batch, []
+            try:
+                answers = await self._evaluate([arguments for arguments, _ in batch])
+            except BaseException as error:
+                answers = [error] * len(batch)
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if future.done():
+                    continue
+                if isinstance(answer, BaseException):
+                    future.set_exception(answer)
+                else:
+                    future.set_result(answer)
+
+    async def _evaluate(self, calls: list[list[str | bytes | int]]) -> list[Any]:
+        for _ in range(2):
+            async with self._client.pipeline(transaction=False) as pipe:
+                for arguments in calls:
+                    pipe.evalsha(self._sha, 3, *arguments)
+                answers: list[Any] = await pipe.execute(raise_on_error=False)
+            if not any(isinstance(answer, NoScriptError) for answer in answers):
+                break
+            await self._client.script_load(APPEND)
+        return answers
+
+    def _fail(self, error: Exception) -> None:
+        if time.monotonic() >= self._down_until:
+            logger.warning("Redis does not take events: %s", error)
+        self._down_until = time.monotonic() + PAUSE_S
+
+    def _keep(self, session_id: str, turn: _Written) -> None:
+        """Remember what is to be appended once Redis takes it."""
+        self._unsent[session_id, turn.ordinal] = turn
+        if self._mending is None or self._mending.done():
+            self._mending = asyncio.get_running_loop().create_task(self._mend())
+
+    async def _mend(self) -> None:
+        """Append again what is missing, until all of it is there or too old."""
+        give_up_at = time.monotonic() + conf().log_ttl_s
+        while self._unsent and time.monotonic() < give_up_at:
+            await asyncio.sleep(PAUSE_S)
+            try:
+                for (session_id, ordinal), turn in sorted(self._unsent.items()):
+                    if await self._is_resent(session_id, turn):
+                        self._unsent.pop((session_id, ordinal), None)
+            except FAILURES as error:
+                self._fail(error)
+            except Exception:
+                logger.exception("The log could not be mended.")
+        self._unsent.clear()
+
+    async def _is_resent(self, session_id: str, turn: _Written) -> bool:
+        count = len(turn.entries)
+        try:
+            await self._send(session_id, turn, turn.entries[:], "1")
+        except StaleFence:
+            return True  # a later turn is in the log; this one is told otherwise
+        if len(turn.entries) > count:
+            return False
+        if turn.is_ended and self._written.get(session_id) is turn:
+            del self._written[session_id]
+        return True
+
+    async def read(
+        self, session_id: str, after: Cursor, caught_up_to: int
+    ) -> list[Entry]:
+        window = self.windows.get(session_id)
+        if window is not None:
+            found = window.after(after, caught_up_to)
+            if found is not None:
+                return found
+        try:
+            # No transaction, which a full Redis refuses: what is trimmed after the
+            # events were read is seen, as they come first.
+            async with self._client.pipeline(transaction=False) as pipe:
+                start = f"({after.turn}-{after.n}"
+                pipe.xrange(stream_key(session_id), start, "+", READ_LIMIT)
+                pipe.hmget(meta_key(session_id), *META)
+                rows, meta = await pipe.execute()
+        except FAILURES as error:
+            self._fail(error)
+            return []
+        gone, turn, _, trimmed = meta
+        if gone:
+            raise SessionGone
+        if turn and int(trimmed) > caught_up_to and after.turn <= int(trimmed):
+            raise LogGap(int(trimmed))
+        return [_entry(*row) for row in rows]
+
+    async def head_n(self, session_id: str, ordinal: int) -> int | None:
+        try:
+            meta = await self._client.hmget(meta_key(session_id), list(META))
+            _, turn, n, trimmed = meta
+            if not turn:
+                return None
+            if int(turn) == ordinal:
+                return int(n)
+            if not int(trimmed) < ordinal < int(turn):
+                return 0
+            ends = (f"{ordinal}-18446744073709551615", f"{ordinal}-0")
+            rows = await self._client.xrevrange(stream_key(session_id), *ends, count=1)
+        except FAILURES as error:
+            self._fail(error)
+            return None
+        return _entry(*rows[0]).cursor.n if rows else 0
+
+    async def trimmed_to(self, session_id: str) -> int | None:
+        try:
+            trimmed = await self._client.hget(meta_key(session_id), "trimmed")
+        except FAILURES as error:
+            self._fail(error)
+            return None
+        return None if trimmed is None else int(trimmed)
+
+    async def drop(self, session_id: str) -> None:
+        self._written.pop(session_id, None)
+        ttl_ms = int(conf().log_ttl_s * 1000)
+        try:
+            async with self._client.pipeline(transaction=True) as pipe:
+                pipe.delete(stream_key(session_id), meta_key(session_id))
+                pipe.hset(meta_key(session_id), "gone", "1")
+                pipe.pexpire(meta_key(session_id), ttl_ms)
+                pipe.set(head_key(session_id), GONE, px=ttl_ms)
+                await pipe.execute()
+        except FAILURES as error:
+            self._fail(error)
+
+    async def heads(self, session_ids: list[str]) -> list[bytes | None]:
+        """The heads as ``turn-n-ended``; raises what Redis raises."""
+        found: list[bytes | None] = await self._client.mget(map(head_key, session_ids))
+        return found
+
+    async def close(self) -> None:
+        """Send what can be sent, and close the connections."""
+        tasks = [task for task in (self._mending, self._flushing) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._client.aclose()
+
+
+def _entry(id_: bytes, fields: dict[bytes, bytes]) -> Entry:
+    turn, _, n = id_.partition(b"-")
+    cursor = Cursor(int(turn), int(n))
+    return Entry(cursor, fields[b"k"].decode(), fields[b"b"], fields[b"t"] == b"1")

@@ -1,0 +1,120 @@
+"""What ``REDIS_URL`` says, for everything that connects to Redis.
+
+``redis://``, ``rediss://`` and ``unix://`` name one server;
+``redis+sentinel://host:port,host:port/name/db`` asks Sentinels for the master ``name``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from redis import asyncio as aioredis
+from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
+from redis.backoff import NoBackoff
+from redis.sentinel import Sentinel, SentinelConnectionPool
+
+SENTINEL = "redis+sentinel"
+SENTINEL_PORT = 26379
+TIMEOUT_S = 1.0
+"""A Redis that takes longer counts as down: turns go on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedisUrl:
+    """One server, or the master that Sentinels name."""
+
+    url: str
+    sentinels: tuple[tuple[str, int], ...] = ()
+    master: str = ""
+    db: int = 0
+    password: str | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> RedisUrl:
+        """Raises ValueError with a sentence that says what to write."""
+        scheme, _, rest = url.partition("://")
+        if scheme in ("redis", "rediss", "unix"):
+            urlsplit(url).port  # noqa: B018  raises for a port that is no number
+            return cls(url)
+        if scheme != SENTINEL:
+            raise ValueError(
+                "REDIS_URL must begin with redis://, rediss://, unix:// or"
+                f" {SENTINEL}://host:port,host:port/master."
+            )
+        before, _, path = rest.partition("/")
+        credentials, _, hosts = before.rpartition("@")
+        master, _, db = path.partition("/")
+        if not master or not (db or "0").isdigit():
+            raise ValueError(f"REDIS_URL: write {SENTINEL}://host:port/master/db.")
+        password = unquote(credentials.rpartition(":")[2]) or None
+        sentinels = tuple(_host(host) for host in hosts.split(","))
+        return cls(url, sentinels, master, int(db or 0), password)
+
+    def client(self) -> aioredis.Redis:
+        """A client for the running loop."""
+        limits: dict[str, Any] = {
+            "socket_timeout": TIMEOUT_S,
+            "socket_connect_timeout": TIMEOUT_S,
+            # Once, for connections that ended with the server.
+            "retry": Retry(NoBackoff(), 1),
+        }
+        if not self.sentinels:
+            return aioredis.Redis.from_url(self.url, **limits)
+        manager = AsyncSentinel(  # type: ignore[no-untyped-call]
+            list(self.sentinels), sentinel_kwargs={"socket_timeout": TIMEOUT_S}
+        )
+        master: aioredis.Redis = manager.master_for(
+            self.master, db=self.db, password=self.password, **limits
+        )
+        return master
+
+    def layer_host(self) -> dict[str, Any]:
+        """An entry of the channel layer's ``hosts``."""
+        if not self.sentinels:
+            return {"address": self.url, "socket_connect_timeout": TIMEOUT_S}
+        return {
+            "sentinels": list(self.sentinels),
+            "master_name": self.master,
+            "db": self.db,
+            "password": self.password,
+        }
+
+    def cache(self) -> dict[str, Any]:
+        """Django's entry for a cache."""
+        options: dict[str, Any] = {
+            "socket_timeout": TIMEOUT_S,
+            "socket_connect_timeout": TIMEOUT_S,
+        }
+        if self.sentinels:
+            options["pool_class"] = f"{__name__}.MasterPool"
+        return {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": self.url,
+            "KEY_PREFIX": "lantern",
+            "OPTIONS": options,
+        }
+
+
+class MasterPool(SentinelConnectionPool):
+    """The connections of a cache behind Sentinels."""
+
+    @classmethod
+    def from_url(cls, url: str, **options: Any) -> MasterPool:
+        """What the cache calls with its location."""
+        parsed = RedisUrl.parse(url)
+        options.pop("pool_class", None)
+        manager = Sentinel(  # type: ignore[no-untyped-call]
+            list(parsed.sentinels), socket_timeout=TIMEOUT_S
+        )
+        credentials = {"db": parsed.db, "password": parsed.password}
+        return cls(parsed.master, manager, **credentials, **options)
+
+
+def _host(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":") if ":" in text else (text, "", "")
+    if port and not port.isdigit():
+        raise ValueError(f"REDIS_URL: {text!r} is no host:port.")
+    return host, int(port or SENTINEL_PORT)
