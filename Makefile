@@ -70,6 +70,7 @@ browser:
 services:
 	@scripts/need-postgres
 	@scripts/need-redis
+	@scripts/need-proxies
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

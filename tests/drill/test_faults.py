@@ -1,0 +1,233 @@
+"""Each fault once, to an installation of two web processes and two workers.
+
+After each: no turn without an end, none with two, and every client's history whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+from tests.drill.conftest import Start
+from tests.drill.history import check_history, watch
+from tests.fakes.client import Client, Event, Posted
+from tests.fakes.cluster import Cluster
+from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
+from tests.fakes.live_server import KEY
+from tests.fakes.openai_events import DONE, finish, text
+from tests.fakes.postgres import Postgres
+from tests.fakes.redis_server import RedisServer
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
+
+WORDS = 60
+TIMES = {
+    "LANTERN_LEASE_S": "3",
+    "LANTERN_RENEW_S": "1",
+    "LANTERN_GIVE_UP_S": "2",
+    "LANTERN_SWEEP_S": "1",
+}
+PATIENCE_S = 40.0
+Act = Callable[[], Awaitable[object]]
+
+
+def slow_reply(words: int = WORDS, pause_s: float = 0.1) -> Reply:
+    """Some seconds of text."""
+    steps = [step for n in range(words) for step in (text(f"{n} "), pause_s)]
+    return Reply([*steps, finish(), DONE])
+
+
+@pytest.fixture
+async def cluster(start: Start) -> AsyncIterator[Cluster]:
+    made = await start(**TIMES)
+    for server in made.servers:
+        server.may_complain = True  # of what is done to it
+    yield made
+
+
+async def during(cluster: Cluster, act: Act, turns: int = 4) -> list[list[Event]]:
+    """What readers on both web processes saw of turns that ``act`` came upon."""
+    one, other = cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        posts = [await a.post(await a.create()) for _ in range(turns)]
+        seen: list[list[Event]] = [[] for _ in posts]
+        readers = [
+            asyncio.create_task(watch((a, b)[n % 2], post, seen[n]))
+            for n, post in enumerate(posts)
+        ]
+        await _all_begun(seen)
+        await act()
+        async with asyncio.timeout(PATIENCE_S):
+            await asyncio.gather(*readers)
+            for post, events in zip(posts, seen, strict=True):
+                check_history(events, await _ended(b, post))
+    return seen
+
+
+async def _all_begun(seen: list[list[Event]]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not all(e and e[-1].kind == "message_delta" for e in seen):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def _ended(client: Client, posted: Posted) -> object:
+    return await client.ended(posted, PATIENCE_S)
+
+
+def ends(seen: list[list[Event]]) -> set[str]:
+    return {events[-1].kind for events in seen}
+
+
+async def test_kill_of_a_worker_in_mid_stream(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        cluster.workers[0].kill()
+
+    seen = await during(cluster, act, turns=8)
+    assert ends(seen) <= {"message_completed", "message_error"}
+
+
+async def test_kill_of_both_workers_before_the_first_delta(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(Reply([HOLD]), slow_reply(3, 0.0))
+    async with Client(cluster.web[0].url, KEY) as client:
+        posted = await client.post(await client.create())
+        while not upstream.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        for worker in cluster.workers:
+            worker.kill()
+        await asyncio.to_thread(cluster.workers[0].start)
+        seen: list[Event] = []
+        await asyncio.wait_for(watch(client, posted, seen), PATIENCE_S)
+        check_history(seen, await client.turn(posted))
+    assert seen[-1].kind == "message_completed"
+    keys = [each.headers["idempotency-key"] for each in upstream.requests]
+    assert keys[0] == keys[1]
+
+
+async def test_worker_frozen_past_its_lease_writes_nothing_after(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        for worker in cluster.workers:
+            worker.freeze()
+        await asyncio.sleep(5)
+        for worker in cluster.workers:
+            worker.thaw()
+
+    await during(cluster, act)
+
+
+async def test_redis_killed_in_mid_stream_and_back_empty(
+    cluster: Cluster, upstream: FakeUpstream, redis: RedisServer
+) -> None:
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        redis.kill()
+        await asyncio.sleep(1)
+        redis.start()
+
+    assert ends(await during(cluster, act)) == {"message_completed"}
+
+
+async def test_redis_down_to_the_end_of_the_turn(
+    cluster: Cluster, upstream: FakeUpstream, redis: RedisServer
+) -> None:
+    upstream.enqueue(slow_reply(20))
+
+    async def act() -> None:
+        redis.kill()
+
+    assert ends(await during(cluster, act)) == {"message_completed"}
+
+
+async def test_redis_frozen_for_five_seconds(
+    cluster: Cluster, upstream: FakeUpstream, redis: RedisServer
+) -> None:
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        redis.freeze()
+        await asyncio.sleep(5)
+        redis.thaw()
+
+    assert ends(await during(cluster, act)) == {"message_completed"}
+
+
+async def test_postgres_restarted_at_once_in_mid_turn(
+    cluster: Cluster, upstream: FakeUpstream, postgres: Postgres
+) -> None:
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        await asyncio.to_thread(postgres.stop, "immediate")
+        await asyncio.to_thread(postgres.start)
+
+    await during(cluster, act)
+
+
+async def test_posts_without_a_database_are_told_when_to_come_again(
+    cluster: Cluster, upstream: FakeUpstream, postgres: Postgres
+) -> None:
+    upstream.enqueue(slow_reply(30))
+
+    async def act() -> None:
+        await asyncio.to_thread(postgres.stop, "immediate")
+        try:
+            async with Client(cluster.web[0].url, KEY) as client:
+                answer = await client.http.post("/v1/sessions", json={})
+        finally:
+            await asyncio.to_thread(postgres.start)
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+
+    await during(cluster, act)
+
+
+async def test_hundred_posts_with_one_key_make_one_turn(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(slow_reply(5, 0.0))
+    one, other = cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        session_id = await a.create()
+        posts = await asyncio.gather(
+            *((a, b)[n % 2].post(session_id, key="same") for n in range(100))
+        )
+        assert len({post.turn_id for post in posts}) == 1
+        seen: list[Event] = []
+        await watch(b, posts[0], seen)
+        check_history(seen, await a.turn(posts[0]))
+    assert len(upstream.requests) == 1
+
+
+async def test_rolling_restart_of_the_web_loses_no_event(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(slow_reply(80))
+    one, other = cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        posted = await a.post(await a.create())
+        seen: list[Event] = []
+        begin = time.monotonic()
+        for server, client in ((one, a), (other, b)):
+            reading = asyncio.create_task(watch(client, posted, seen))
+            await asyncio.sleep(1)
+            await asyncio.to_thread(server.kill)
+            await asyncio.gather(reading, return_exceptions=True)
+            await asyncio.to_thread(server.start)
+        assert time.monotonic() - begin < PATIENCE_S * 2
+        async with Client(one.url, KEY) as last:
+            await watch(last, posted, seen)
+            check_history(seen, await last.turn(posted))
+    assert seen[-1].kind == "message_completed"
