@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres drill
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn drill
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,12 +17,17 @@ run: $(VENV)/.run-stamp ## Install, migrate, make what a first start needs, and 
 
 test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
 	@$(MAKE) --no-print-directory test-postgres
+	@$(MAKE) --no-print-directory test-uvicorn
 	@$(BIN)/python -m pytest
 
 test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 	@$(BIN)/python -m tests.fakes.postgres \
 		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract \
 		--ignore tests/drill
+
+test-uvicorn: deps ## Every live test but the browser's, on uvicorn
+	@LANTERN_TEST_SERVER=uvicorn \
+		$(BIN)/python -m pytest -m "live and not browser and not model"
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .

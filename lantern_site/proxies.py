@@ -43,7 +43,7 @@ class TrustedProxies:
         )
         hops = forwarded.decode("latin-1").split(",")
         for hop in reversed([hop.strip() for hop in hops if hop.strip()]):
-            address = _address_of(hop)
+            address = address_of(hop)
             if address is None:
                 break  # what the proxies write is an address
             found["client"] = [str(address), client[1]]
@@ -55,11 +55,11 @@ class TrustedProxies:
         return found
 
     def _is_trusted(self, text: str) -> bool:
-        address = _address_of(text)
+        address = address_of(text)
         return address is not None and any(address in net for net in self._trusted)
 
 
-def _address_of(hop: str) -> Address | None:
+def address_of(hop: str) -> Address | None:
     """The address of ``1.2.3.4``, ``1.2.3.4:80``, ``::1`` or ``[::1]:80``."""
     host = hop
     if hop.startswith("["):

@@ -64,6 +64,12 @@ VARIABLES = (
         " `X-Forwarded-For` and `X-Forwarded-Proto` are believed.",
     ),
     Variable(
+        "LANTERN_METRICS_TOKEN",
+        "",
+        "Bearer token that opens `/metrics`. Without one, only this machine may read"
+        " it.",
+    ),
+    Variable(
         "OPENAI_API_KEY",
         "",
         "Makes the provider `openai` at the first start, and renews its key at later"

@@ -1,15 +1,16 @@
-"""Lantern's server: Daphne with backpressure, on a fast event loop.
+"""Lantern's server: Daphne with backpressure and limits, on a fast event loop.
 
 What it adds to Daphne: ``send`` waits for a slow client, a streamed piece goes to the
-socket at once, and the engine begins and ends with the server.
+socket at once, connections are limited in number, size and time, and the engine begins
+with the server and is drained before it ends.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from twisted.internet import asyncioreactor
@@ -23,20 +24,61 @@ if sys.platform != "win32":
 from daphne import server as daphne_server
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
-from twisted.internet import defer, reactor, tcp
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
+from django.conf import settings
+from twisted.internet import reactor
 from twisted.python import log
 
+from lantern_site.channel import CountedConnection, LimitedChannel
+from lantern_site.drain import Drain
+from lantern_site.gate import Gate, room_for, trusted_networks
+from lantern_site.inbox import Inbox
+from lantern_site.interpreter import tune
+from sessions_app.conf import conf
+from sessions_app.domain.errors import TooLarge
 from sessions_app.engine.consumer import engine
 
-DRAIN_S = 5.0
+MAX_WAITING_FRAMES = 32
+"""Frames of one socket that wait for the application before it is read no further."""
 
 
-class StreamRequest(WebRequest):  # type: ignore[misc]
-    """A request whose answer may be streamed piece by piece."""
+class Patient:
+    """Lets ``send`` wait while the socket's buffer is full."""
 
     # Set while the client is behind; ``send`` waits for it.
     drained: asyncio.Future[None] | None = None
+
+    def pauseProducing(self) -> None:
+        """The transport's buffer is full."""
+        if self.drained is None:
+            self.drained = asyncio.get_running_loop().create_future()
+
+    def resumeProducing(self) -> None:
+        """The client has caught up."""
+        drained, self.drained = self.drained, None
+        if drained is not None and not drained.done():
+            drained.set_result(None)
+
+    def stopProducing(self) -> None:
+        """The client is gone; whoever waits finds out by the disconnect."""
+        self.resumeProducing()
+
+
+class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
+    """A request whose answer may be streamed piece by piece."""
+
     _is_streaming = False
+    _body_size = 0
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Keep a piece of the body, within the limit."""
+        self._body_size += len(data)
+        limit = conf().max_body_bytes
+        if self._body_size <= limit:
+            super().handleContentChunk(data)
+        elif not self.channel.is_refused:
+            error = TooLarge(f"A request body has at most {limit} bytes.")
+            self.channel.refuse(error)
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         """Pass a piece of a stream to the socket, anything else to Daphne."""
@@ -60,7 +102,7 @@ class StreamRequest(WebRequest):  # type: ignore[misc]
         """
         transport = self.channel.transport
         if (
-            type(transport) is tcp.Server
+            type(transport) is CountedConnection
             and not transport.dataBuffer
             and not transport._tempDataBuffer
             and not transport.disconnected
@@ -70,21 +112,6 @@ class StreamRequest(WebRequest):  # type: ignore[misc]
                 piece = piece[sent:]
         if piece:
             transport.write(piece)
-
-    def pauseProducing(self) -> None:
-        """The transport's buffer is full."""
-        if self.drained is None:
-            self.drained = asyncio.get_running_loop().create_future()
-
-    def resumeProducing(self) -> None:
-        """The client has caught up."""
-        drained, self.drained = self.drained, None
-        if drained is not None and not drained.done():
-            drained.set_result(None)
-
-    def stopProducing(self) -> None:
-        """The client is gone; whoever waits finds out by the disconnect."""
-        self.resumeProducing()
 
     def finish(self) -> None:
         """The answer is whole."""
@@ -98,18 +125,60 @@ class StreamRequest(WebRequest):  # type: ignore[misc]
         super().connectionLost(reason)
 
 
+class StreamSocket(Patient, WebSocketProtocol):  # type: ignore[misc]
+    """A WebSocket that is written and read no faster than the other side is."""
+
+    def onOpen(self) -> None:
+        """The handshake is done: from here on the transport reports to this object."""
+        self.transport.unregisterProducer()  # the HTTP connection that it was
+        self.transport.registerProducer(self, True)
+        super().onOpen()
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
+        """Hand a frame on; one who sends faster than it is served has to wait."""
+        super().onMessage(payload, isBinary)
+        if self.application_queue.size >= MAX_WAITING_FRAMES:
+            self.transport.pauseProducing()
+            self.application_queue.when_empty = self.transport.resumeProducing
+
+    def serverClose(self, code: int | None = None) -> None:
+        """Close with any code that a server may use; autobahn takes but a few."""
+        if self.state == self.STATE_OPEN:
+            self.sendCloseFrame(code=code or 1000, isReply=False)
+
+    def onClose(self, wasClean: bool, code: int, reason: str) -> None:
+        """The socket is closed."""
+        self.resumeProducing()
+        super().onClose(wasClean, code, reason)
+
+
 class StreamFactory(HTTPFactory):  # type: ignore[misc]
-    """Makes the requests above."""
+    """Makes the connections and requests of this server, as many as it may have."""
+
+    protocol = LimitedChannel
+
+    def __init__(self, server: LanternServer) -> None:
+        super().__init__(server)
+        self.gate = server.gate
 
     def buildProtocol(self, address: Any) -> Any:
-        """A protocol for a new connection."""
+        """A protocol for a new connection; None closes it."""
+        if not self.gate.enter(getattr(address, "host", "")):
+            return None
         protocol = super().buildProtocol(address)
         protocol.requestFactory = StreamRequest
         return protocol
 
 
-# Daphne has no setting for its request class.
+class SocketFactory(WebSocketFactory):  # type: ignore[misc]
+    """Makes the sockets above."""
+
+    protocol = StreamSocket
+
+
+# Daphne has no setting for its classes.
 daphne_server.HTTPFactory = StreamFactory
+daphne_server.WebSocketFactory = SocketFactory
 
 
 class LanternServer(daphne_server.Server):  # type: ignore[misc]
@@ -121,29 +190,26 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
     def __init__(self, *args: Any, ready: Callable[[], None], **options: Any) -> None:
         super().__init__(*args, **options)
         self._ready = ready
+        self.gate = Gate(
+            room_for(conf().max_connections),
+            conf().max_connections_per_address,
+            trusted_networks(settings.LANTERN_TRUSTED_PROXIES),
+        )
 
     def run(self) -> None:
         """Serve until the reactor is stopped."""
         # Twisted keeps its errors to itself unless somebody listens.
         log.PythonLoggingObserver().start()  # type: ignore[no-untyped-call]
-        self._stop_but_once()
+        self._drain_before_stop()
         # Its start-up comes before the loop runs, and the engine needs the loop.
         reactor.callWhenRunning(reactor.callLater, 0, self._start_engine)
-        reactor.addSystemEventTrigger("before", "shutdown", self._stop_engine)  # type: ignore[arg-type]
         super().run()
 
-    def _stop_but_once(self) -> None:
-        """A second signal while the server stops is no error."""
+    def _drain_before_stop(self) -> None:
+        """Signals begin the drain, and its end stops the reactor."""
         core: Any = reactor
-        stop, is_stopping = core.stop, False
-
-        def stop_once() -> None:
-            nonlocal is_stopping
-            if not is_stopping:
-                is_stopping = True
-                stop()
-
-        core.stop = stop_once
+        drain = Drain(engine, core.stop, self._is_busy)
+        core.stop = drain.begin
 
     def listen_error(self, failure: Any) -> None:
         """Keep the reason for the command line, and stop."""
@@ -153,7 +219,20 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
     def listen_success(self, port: Any) -> None:
         """Now connections are accepted."""
         super().listen_success(port)
+        port.transport = CountedConnection
         self._ready()
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Inbox | None:
+        """Begin to answer a request; what the application will receive."""
+        details = self.connections.get(protocol)
+        if details is None:
+            return None
+        scope.setdefault("asgi", {"version": "3.0"})
+        inbox = Inbox()
+        send = partial(self.handle_reply, protocol)
+        answering = self.application(scope, inbox.get, send)
+        details["application_instance"] = asyncio.ensure_future(answering)
+        return inbox
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Take a message of the application; wait while its client is behind."""
@@ -167,12 +246,16 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
         if drained is not None:
             await asyncio.shield(drained)
 
+    def _is_busy(self) -> bool:
+        """Whether an answer is under way whose client is there."""
+        return any(
+            "disconnected" not in details and not answering.done()
+            for details in self.connections.values()
+            if (answering := details.get("application_instance")) is not None
+        )
+
     def _start_engine(self) -> None:
         engine.ensure_running()
-
-    def _stop_engine(self) -> defer.Deferred[None]:
-        stopping = asyncio.ensure_future(engine.stop(DRAIN_S))
-        return defer.Deferred.fromFuture(stopping)
 
     def kill_all_applications(self) -> object:
         """End what still answers, when the server ends."""
@@ -187,22 +270,9 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
 
 def _endpoints(host: str, port: int, fd: int | None) -> list[str]:
     if fd is not None:
-        return [f"fd:fileno={fd}:domain={'INET6' if ':' in host else 'INET'}"]
+        return [f"fd:fileno={fd}"]
     endpoints: list[str] = build_endpoint_description_strings(host=host, port=port)
     return endpoints
-
-
-def _tune_interpreter() -> None:
-    """Collect garbage seldom, and let the event loop have the interpreter soon.
-
-    The events in the log are many, alive, and no cycles: with Python's defaults, full
-    collections took a third of the CPU of 50 streams and stopped them for up to
-    200 ms. Queries run on threads, and the loop would wait 5 ms behind each.
-    """
-    sys.setswitchinterval(0.0005)
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000, 10, 10)
 
 
 def serve(
@@ -225,7 +295,7 @@ def serve(
         websocket_max_message_size=1_048_576,
         websocket_max_frame_size=1_048_576,
     )
-    _tune_interpreter()
+    tune()
     server.run()
     if server.listen_failure:
         raise OSError(server.listen_failure)

@@ -30,6 +30,7 @@ LANTERN_TRUSTED_PROXIES = [
     for proxy in (read_env("LANTERN_TRUSTED_PROXIES") or "").split(",")
     if proxy.strip()
 ]
+LANTERN_METRICS_TOKEN = read_env("LANTERN_METRICS_TOKEN") or ""
 LANTERN: dict[str, object] = {}
 
 REDIS_URL = read_env("REDIS_URL") or ""
@@ -55,6 +56,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "lantern_site.request_counter.request_counter",
     "django.middleware.security.SecurityMiddleware",
     "lantern_site.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",

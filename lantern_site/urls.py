@@ -13,6 +13,7 @@ urlpatterns = [
     path("", views.front_page),
     path("health", views.health),
     path("ready", views.ready),
+    path("metrics", views.metrics),
     path("widget.js", script),
     path("v1/widget/bootstrap", Bootstrap.as_view()),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),

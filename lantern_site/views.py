@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import render as render_page
+from prometheus_client import CONTENT_TYPE_LATEST
 
+from lantern_site.metrics import render, require_reader
+from lantern_site.readiness import ready_parts
 from sessions_app.domain.errors import BadRequest, LanternError, NotFound
+from sessions_app.edge.errors import WrongMethod
 from sessions_app.edge.plain import error_response, read_only
+from sessions_app.lifecycle import lifecycle
 from sessions_app.store import catalog
 from widget.models import Embed
 
@@ -16,7 +21,7 @@ from widget.models import Embed
 def front_page(request: HttpRequest) -> HttpResponse:
     """A page with the widget on it, to see that everything works."""
     embed = Embed.objects.filter(is_enabled=True).order_by("pk").first()
-    return render(request, "front_page.html", {"embed": embed})
+    return render_page(request, "front_page.html", {"embed": embed})
 
 
 @read_only
@@ -29,17 +34,30 @@ def health(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"status": "ok", "providers": providers})
 
 
-@read_only
-def ready(request: HttpRequest) -> HttpResponse:
+async def ready(request: HttpRequest) -> HttpResponse:
     """Whether requests can be served; 503 names what is missing."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        answer = JsonResponse({"status": "unavailable", "database": False}, status=503)
+    if request.method not in ("GET", "HEAD"):
+        return error_response(WrongMethod("GET, HEAD"))
+    parts = await ready_parts()
+    if lifecycle.is_draining:
+        status = "draining"
+    else:
+        status = "ready" if all(parts.values()) else "unavailable"
+    answer = JsonResponse({"status": status, **parts})
+    if status != "ready":
+        answer.status_code = 503
         answer["Retry-After"] = "5"
-        return answer
-    return JsonResponse({"status": "ready", "database": True})
+    return answer
+
+
+@read_only
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Counts and gauges for Prometheus."""
+    try:
+        require_reader(request)
+    except LanternError as error:
+        return error_response(error)
+    return HttpResponse(render(), content_type=CONTENT_TYPE_LATEST)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -40,6 +40,22 @@ class Conf:
     budget_output_tokens: int = _setting(
         4096, "Longest reply under a budget, if the agent sets no max_output_tokens."
     )
+    drain_s: float = _setting(
+        30.0, "What running turns get to end by themselves when the server stops."
+    )
+    header_timeout_s: float = _setting(
+        10.0, "A connection whose request line and headers take longer is closed."
+    )
+    body_timeout_s: float = _setting(
+        60.0, "A connection whose request body takes longer is closed."
+    )
+    keep_alive_s: float = _setting(
+        75.0, "How long a connection is kept between requests."
+    )
+    max_connections: int = _setting(20_000, "Connections of one server process.")
+    max_connections_per_address: int = _setting(
+        1000, "Of them from one address; trusted proxies and loopback are exempt."
+    )
     turn_timeout_s: float = _setting(300.0, "Limit of a whole turn.")
     log_ttl_s: float = _setting(600.0, "How long a quiet session's events are kept.")
     log_bytes: int = _setting(4_194_304, "Events kept of one session's ended turns.")

@@ -16,7 +16,7 @@ import msgspec
 
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
-from sessions_app.domain.errors import BadRequest, NotAllowed
+from sessions_app.domain.errors import BadRequest, NotAllowed, WorkerShutdown
 from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
@@ -29,6 +29,7 @@ from sessions_app.engine.consumer import (
     wake_turn,
 )
 from sessions_app.engine.toolbox import cut
+from sessions_app.lifecycle import lifecycle
 from sessions_app.models import Message, Session, Turn
 from sessions_app.store import (
     catalog,
@@ -147,6 +148,8 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
 
     Whoever calls it calls ``wake`` next, or the turn waits for a sweep.
     """
+    if lifecycle.is_draining:
+        raise WorkerShutdown()
     content = message.content
     if content is not None:
         if not content.strip():

@@ -12,6 +12,7 @@ from channels.layers import channel_layers
 from django.core.cache import cache
 
 from sessions_app.bus.memory import memory_bus
+from sessions_app.lifecycle import lifecycle
 from sessions_app.store import db
 from sessions_app.store.budgets import budgets
 from sessions_app.store.catalog import accounts, plans
@@ -62,6 +63,7 @@ def fresh_process() -> Iterator[None]:
     accounts.forget()
     plans.forget()
     budgets.forget()
+    lifecycle.is_draining = False
     yield
 
 

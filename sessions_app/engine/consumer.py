@@ -93,8 +93,7 @@ class EngineTask:
 
     async def stop(self, patience_s: float = 0.0) -> None:
         """End the engine; running turns get some seconds to end by themselves."""
-        if self._host is not None:
-            await self._host.close(patience_s)
+        await self.end_turns(patience_s)
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -105,6 +104,16 @@ class EngineTask:
         if settings.REDIS_URL:
             await get_channel_layer().flush()
         self._task = self._host = EngineTask.loop = None
+
+    async def end_turns(self, patience_s: float) -> None:
+        """Run no more turns; what is left of the engine serves the last readers."""
+        if self._host is not None:
+            await self._host.close(patience_s)
+
+    def hasten(self) -> None:
+        """While it stops: the turns that still run get no more time."""
+        if self._host is not None:
+            self._host.stop_runs()
 
     async def _run(self, host: TurnHost) -> None:
         opening = asyncio.create_task(host.open())

@@ -67,12 +67,16 @@ class TurnHost:
         """Take no more turns; let the running ones end, then end the rest."""
         self._is_stopping = True
         await self._runs_ended(patience_s)
-        for run in list(self._runs.values()):
-            run.stop(StopCause.SHUTDOWN)
+        self.stop_runs()
         await self._runs_ended(conf().give_up_s)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def stop_runs(self) -> None:
+        """Hand over the turns that showed nothing yet, and end the others."""
+        for run in list(self._runs.values()):
+            run.stop(StopCause.SHUTDOWN)
 
     async def _runs_ended(self, patience_s: float) -> None:
         running = [run.task for run in self._runs.values()]

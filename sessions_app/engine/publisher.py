@@ -6,6 +6,7 @@ from sessions_app.bus import Bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import SessionEvent
 from sessions_app.domain.route import TurnWork
+from sessions_app.telemetry import counts
 from sessions_app.wire.payload import DeltaEncoder, Entry
 
 
@@ -40,6 +41,7 @@ class Publisher:
         for text in texts:
             self._seq += 1
             entries.append(self._deltas.entry(self._place(), self._seq, text))
+        counts.deltas += len(texts)
         await self._append(entries)
 
     def _place(self) -> Cursor:
@@ -48,5 +50,6 @@ class Publisher:
         return place
 
     async def _append(self, entries: list[Entry]) -> None:
+        counts.appends += 1
         await self._bus.log.append(self._session_id, self._fence, entries)
         await self._bus.bell.ring(self._session_id)

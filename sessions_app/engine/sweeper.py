@@ -11,6 +11,7 @@ from sessions_app.domain.cursor import Cursor
 from sessions_app.store import abandoned
 from sessions_app.store.db import in_thread
 from sessions_app.store.progress import waiting_turns
+from sessions_app.telemetry import counts
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
     requeued, ended = await in_thread(abandoned.take_over, worker, shown)
     for ordinal, announcement in ended:
         logger.warning("Turn %s was left by its process.", announcement.turn_id)
+        counts.turn_ended(announcement.end)
         await _announce(bus, ordinal, announcement)
     min_age_s = 0.0 if worker else conf().sweep_s
     waiting = await in_thread(abandoned.waiting, min_age_s)

@@ -15,6 +15,7 @@ from sessions_app.domain.prompt import ToolSpec
 from sessions_app.domain.route import TurnWork
 from sessions_app.domain.text import storable
 from sessions_app.domain.tooling import ToolContext
+from sessions_app.telemetry import counts
 from sessions_app.tools.base import Tool, ToolError
 
 MAX_CALLS_PER_ROUND = 16
@@ -79,7 +80,9 @@ class Toolbox:
 
     async def run(self, calls: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
         """Run all; each ends completed or failed, results in the order of calls."""
-        return list(await asyncio.gather(*map(self._run, calls)))
+        done = list(await asyncio.gather(*map(self._run, calls)))
+        counts.tool_calls.update(str(call.status) for call in done)
+        return done
 
     async def _run(self, call: ToolCallRecord) -> ToolCallRecord:
         started = time.monotonic()

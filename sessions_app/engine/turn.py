@@ -41,6 +41,7 @@ from sessions_app.engine.spending import Spending
 from sessions_app.engine.toolbox import Toolbox
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
+from sessions_app.telemetry import counts
 from sessions_app.tools.registry import configs_of, load_tools
 
 logger = logging.getLogger(__name__)
@@ -228,4 +229,7 @@ class TurnRun:
     async def _store(self, end: TurnEnd) -> TurnEnd | None:
         finish = await in_thread(turn_store.finish, self.work, end)
         self.following = finish.following
-        return end if finish.is_held else None
+        if not finish.is_held:
+            return None
+        counts.turn_ended(end)
+        return end

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Serve
 from tests.fakes.client import Client, Posted
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import KEY, LiveServer, free_port
@@ -39,8 +40,10 @@ async def test_sigterm_lets_a_short_turn_end(
 
 
 async def test_sigterm_ends_a_long_turn_in_time(
-    server: LiveServer, client: Client, upstream: FakeUpstream
+    serve: Serve, upstream: FakeUpstream
 ) -> None:
+    server = serve(upstream.base_url, LANTERN_DRAIN_S="3")
+    client = Client(server.url, KEY)
     upstream.enqueue(Reply([text("Hel"), HOLD]))
     posted = await client.post(await client.create())
     stream = client.until_idle(posted)
@@ -55,6 +58,7 @@ async def test_sigterm_ends_a_long_turn_in_time(
     turn = await client.turn(posted)
     assert turn["status"] == "failed"
     assert turn["error"]["code"] == "worker_shutdown"
+    await client.http.aclose()
 
 
 async def test_second_signal_is_taken_quietly(

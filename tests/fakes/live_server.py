@@ -24,6 +24,8 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
+SERVER = ["--server", os.environ.get("LANTERN_TEST_SERVER", "daphne")]
+"""All live tests run on uvicorn, too: ``make test-uvicorn``."""
 START_S = 45.0
 STOP_S = 15.0
 DATABASE_FILE = "database.url"
@@ -85,7 +87,10 @@ class LiveServer:
         self.log = folder / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.may_complain = False
-        self.arguments: tuple[str, ...] = ("serve", "--port", str(self.port))
+        self.arguments: tuple[str, ...] = (
+            *("serve", "--port", str(self.port)),
+            *SERVER,
+        )
         self.said = ""
         shutil.copytree(template, folder)
         own_database(folder)
@@ -124,7 +129,7 @@ class LiveServer:
     def command(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Another ``manage.py serve`` on the same folder; the caller waits for it."""
         return subprocess.Popen(
-            [sys.executable, "manage.py", "serve", *arguments],
+            [sys.executable, "manage.py", "serve", *SERVER, *arguments],
             cwd=ROOT,
             env=environment(self.folder, **self.env),
             stdout=subprocess.PIPE,

@@ -34,17 +34,26 @@ class Command(BaseCommand):
         # A socket that listens already, inherited from the parent of several.
         parser.add_argument("--fd", type=int, default=None, help=SUPPRESS)
         parser.add_argument("--ready-fd", type=int, default=None, help=SUPPRESS)
+        parser.add_argument(
+            "--server",
+            choices=("daphne", "uvicorn"),
+            default="daphne",
+            help="what answers HTTP; the application is the same",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until a signal ends it."""
         host, port = options["host"], options["port"] or default_port()
         if options["workers"] > 1:
-            self._serve_many(host, port, options["workers"])
+            self._serve_many(host, port, options["workers"], options["server"])
             return
         lock = None if settings.REDIS_URL else _only_process(settings.DATA_DIR)
         self.check_migrations()
         # Imported late: it decides on the event loop of the whole process.
-        from lantern_site.server import serve
+        if options["server"] == "uvicorn":
+            from lantern_site.uvicorn_server import serve
+        else:
+            from lantern_site.server import serve
 
         def ready() -> None:
             if options["ready_fd"] is None:
@@ -62,7 +71,7 @@ class Command(BaseCommand):
             if lock is not None:
                 lock.close()
 
-    def _serve_many(self, host: str, port: int, count: int) -> None:
+    def _serve_many(self, host: str, port: int, count: int, server: str) -> None:
         if not settings.REDIS_URL:
             raise CommandError(
                 "Several processes must share a log: set REDIS_URL, or leave out"
@@ -76,8 +85,11 @@ class Command(BaseCommand):
                 f"{error} Stop what uses the port, or choose another one with PORT."
             ) from error
         command = [sys.argv[0], "serve", "--host", host, "--port", str(port)]
-        processes = Supervisor(command, count, listener)
-        if status := processes.run(lambda: self._say_ready(host, port)):
+        command += ["--server", server]
+        with listener:
+            processes = Supervisor(command, count, listener)
+            status = processes.run(lambda: self._say_ready(host, port))
+        if status:
             raise SystemExit(status)
 
     def _say_ready(self, host: str, port: int) -> None:

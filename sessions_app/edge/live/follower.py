@@ -92,4 +92,8 @@ class OwnedSession(Follower):
         return turn_text(entry, self._request_ids)
 
     def is_done(self) -> bool:
-        return self.is_closed and self._ended_ordinal >= self.last.ordinal
+        return self.is_closed and self.is_quiet()
+
+    def is_quiet(self) -> bool:
+        """Whether the end of its last turn was shown."""
+        return self._ended_ordinal >= self.last.ordinal

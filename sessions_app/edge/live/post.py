@@ -28,6 +28,8 @@ REPLAYED = ((b"idempotency-replayed", b"true"),)
 class MessageConsumer(StreamConsumer):
     """``POST /v1/sessions/{id}/messages``, answered at once or with its events."""
 
+    route = "/v1/sessions/<str:session_id>/messages"
+
     async def open(self, request: LiveRequest, body: bytes) -> Opened:
         session_id = self.scope["session_id"]
         posted = await in_thread(_accept, request, session_id, body)

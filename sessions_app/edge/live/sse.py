@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +16,21 @@ from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadCursor, LanternError
+from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.errors import WrongMethod, as_lantern_error
 from sessions_app.edge.live.answers import PRIVATE, Headers, answer, refuse
+from sessions_app.edge.live.open_streams import open_streams, retry_frame
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.tail import tail
 from sessions_app.store.db import in_thread
+from sessions_app.telemetry import counts
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
 
 OPEN = b": open\n\n"
 HEARTBEAT = b": heartbeat\n\n"
+PIECE_BYTES = 32_768
 
 STREAM_HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -51,9 +55,20 @@ class Opened:
 class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request with a stream that its client may leave at any time."""
 
+    transport_name = "sse"
+    route = ""
+    is_idle = False
+    _is_leaving = False
+
     def __init__(self) -> None:
         self._body = bytearray()
         self._answer: asyncio.Task[None] | None = None
+
+    def leave(self) -> None:
+        """End the stream with a word of when to come back."""
+        self._is_leaving = True
+        if self._answer is not None:
+            self._answer.cancel()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         # The base class would keep a task and a channel for each open stream, and
@@ -87,20 +102,34 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
         try:
             opened = await self.open(LiveRequest(self.scope), bytes(self._body))
         except Exception as error:
-            await refuse(self.send, as_lantern_error(error))
+            refused = as_lantern_error(error)
+            self._count(refused.http_status)
+            await refuse(self.send, refused)
             return
         self._body.clear()
+        self._count(opened.status)
         if opened.batches is None:
             await answer(self.send, opened.status, opened.headers, opened.body)
         else:
             await self._stream(opened.batches, opened.headers)
 
+    def _count(self, status: int) -> None:
+        # The routing lets only known paths come here, with any method.
+        method = "POST" if self.scope["method"] == "POST" else "GET"
+        counts.requests[method, self.route, status] += 1
+
     async def _stream(self, batches: Batches, headers: Headers) -> None:
         try:
             async with aclosing(batches):
                 await self._send_all(batches, headers)
+        except asyncio.CancelledError:
+            if not self._is_leaving:
+                raise
+            await self._write(retry_frame())
         except Exception:
             logger.exception("An event stream failed.")
+        finally:
+            open_streams.discard(self)
         await self.send({"type": "http.response.body", "body": b""})
 
     async def _send_all(self, batches: Batches, headers: Headers) -> None:
@@ -116,8 +145,11 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
                     }
                 )
                 await self._write(OPEN)
+                open_streams.add(self)
             elif entries:
-                await self._write(b"".join([entry.sse for entry in entries]))
+                self.is_idle = entries[-1].kind == StatusIdle.kind
+                for piece in _pieces([entry.sse for entry in entries]):
+                    await self._write(piece)
             else:
                 await self._write(HEARTBEAT)
 
@@ -127,8 +159,35 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
         )
 
 
+def _pieces(frames: list[bytes]) -> Iterable[bytes]:
+    """All bytes in few pieces, none so long that a stalled reader holds much."""
+    if len(frames) == 1 and len(frames[0]) <= PIECE_BYTES:
+        return frames
+    return _bounded(frames)
+
+
+def _bounded(frames: list[bytes]) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    size = 0
+    for frame in frames:
+        if waiting and size + len(frame) > PIECE_BYTES:
+            yield b"".join(waiting)
+            waiting, size = [], 0
+        if len(frame) > PIECE_BYTES:
+            for start in range(0, len(frame), PIECE_BYTES):
+                yield frame[start : start + PIECE_BYTES]
+        else:
+            waiting.append(frame)
+            size += len(frame)
+    if waiting:
+        yield b"".join(waiting)
+
+
 class EventsConsumer(StreamConsumer):
     """``GET /v1/sessions/{id}/events``"""
+
+    is_idle = True
+    route = "/v1/sessions/<str:session_id>/events"
 
     async def open(self, request: LiveRequest, body: bytes) -> Opened:
         if self.scope["method"] != "GET":

@@ -17,6 +17,7 @@ from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
 from sessions_app.edge.live.follower import Follower, OwnedSession, Tools
+from sessions_app.edge.live.open_streams import open_streams
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
 from sessions_app.edge.posting import require_visitor_pace
 from sessions_app.edge.tool_fields import (
@@ -38,12 +39,14 @@ MAX_SESSIONS = 32
 MAX_FRAME_BYTES = 1_048_576
 CLOSE_UNSUPPORTED = 1003
 CLOSE_TOO_BIG = 1009
+CLOSE_RESTART = 1012
 
 
 class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One connection; each session it started or attached has a follower task."""
 
     channel_layer_alias = ""
+    transport_name = "websocket"
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,6 +76,16 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         # The token-bearing protocol is never echoed.
         await self.accept(PROTOCOL if offered else None)
         await self.send(hello)
+        open_streams.add(self)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no session that it started has an open turn."""
+        return all(owned.is_quiet() for owned in self._owned.values())
+
+    def leave(self) -> None:
+        """Close the socket, as a server does that is being restarted."""
+        self._leaving = asyncio.create_task(self.close(CLOSE_RESTART))
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
@@ -98,6 +111,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             )
 
     async def disconnect(self, code: int) -> None:
+        open_streams.discard(self)
         tasks = [follower.task for follower in self._followers.values()]
         for task in tasks:
             task.cancel()
