@@ -22,7 +22,9 @@ from sessions_app.domain.usage import COST_STEP, PriceRule, Usage, cost_of
 
 BYTES_PER_TOKEN = 3
 """English has about four characters a token, Chinese three bytes a character."""
-TOKENS_PER_MESSAGE = 8
+TOKENS_PER_MESSAGE = 16
+"""What a chat template puts around it; one that a model was not made for, 15."""
+TOKENS_PER_CALL = 12
 PICO = int(1 / COST_STEP)
 
 
@@ -128,7 +130,8 @@ def message_tokens(message: PromptMessage) -> int:
     size = len(message.content.encode())
     for call in message.tool_calls:
         size += len(call.name) + len(msgspec.json.encode(call.arguments))
-    return math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE
+    markup = TOKENS_PER_MESSAGE + TOKENS_PER_CALL * len(message.tool_calls)
+    return math.ceil(size / BYTES_PER_TOKEN) + markup
 
 
 def _tool_tokens(tool: ToolSpec) -> int:

@@ -127,7 +127,7 @@ async def test_history_keeps_within_the_window(engine: Engine) -> None:
     told = await hello(engine)
     assert (told[0][0], told[-1]) == ("user", ("user", "hello"))
     assert sum(len(text) / 3 for _, text in told) < 600
-    assert told[0][1].startswith("6")
+    assert told[0][1].startswith("7")
 
 
 async def test_agent_may_be_told_less_than_fits(engine: Engine) -> None:

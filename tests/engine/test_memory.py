@@ -21,7 +21,7 @@ async def long_session(engine: Engine) -> AsyncIterator[Engine]:
     """Four turns that fill the window, of an agent with a memory."""
     engine.agent.memory, engine.agent.system_prompt = True, "Be kind."
     await in_thread(engine.agent.save)
-    await in_thread(lambda: Provider.objects.update(context_tokens=1100))
+    await in_thread(lambda: Provider.objects.update(context_tokens=1200))
     for number in range(4):
         await engine.run(ScriptedProvider(says("a" * 300)), f"{number}" + "q" * 299)
     assert await in_thread(Attempt.objects.filter(round=0).count) == 0
