@@ -17,6 +17,7 @@ from sessions_app.conf import read_env
 from sessions_app.domain import ids
 from sessions_app.models import Agent, ApiKey, Provider
 from sessions_app.models.api_key import hash_key, new_key
+from sessions_app.tools.builtin import BUILTIN
 from widget.models import Embed
 
 RECORD = "first_start.json"
@@ -138,7 +139,7 @@ def make_agents(found: FoundProvider) -> None:
         agent.save(update_fields=["route"])
     Agent.objects.get_or_create(
         slug="demo-tools",
-        defaults={"route": [DEMO_ROUTE], "tools": ["current_time"]},
+        defaults={"route": [DEMO_ROUTE], "tools": list(BUILTIN)},
     )
 
 

@@ -70,6 +70,11 @@ VARIABLES = (
         " it.",
     ),
     Variable(
+        "LANTERN_TICKET_URL",
+        "",
+        "Where the tool `open_ticket` posts `{title, details, sessionId, turnId}`.",
+    ),
+    Variable(
         "OPENAI_API_KEY",
         "",
         "Makes the provider `openai` at the first start, and renews its key at later"

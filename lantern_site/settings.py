@@ -32,6 +32,7 @@ LANTERN_TRUSTED_PROXIES = [
 ]
 LANTERN_METRICS_TOKEN = read_env("LANTERN_METRICS_TOKEN") or ""
 LANTERN: dict[str, object] = {}
+LANTERN_TICKET_URL = read_env("LANTERN_TICKET_URL") or ""
 
 REDIS_URL = read_env("REDIS_URL") or ""
 """Empty: log, bell and counters are in the process, and there is one process."""

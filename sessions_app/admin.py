@@ -36,8 +36,15 @@ TITLE_LENGTH = 60
 class SessionAdmin(admin.ModelAdmin[Session]):
     """The conversations: a list, and one of them live."""
 
-    list_display = ("conversation", "agent", "owner", "turn_count", "updated_at")
-    list_filter = ("agent", "is_closed")
+    list_display = (
+        "conversation",
+        "agent",
+        "owner",
+        "needs_human",
+        "turn_count",
+        "updated_at",
+    )
+    list_filter = ("needs_human", "agent", "is_closed")
     search_fields = ("id", "title", "user", "messages__content")
     fields = ("agent", "title")
     date_hierarchy = "created_at"

@@ -203,6 +203,11 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
     return posted
 
 
+def was_answered_by_operator(session_id: str) -> None:
+    """The session waits for a colleague no longer."""
+    sessions.was_handled(session_id)
+
+
 def read_transcript(
     caller: Caller, session_id: str, *, limit: int, after: str | None
 ) -> list[Message]:

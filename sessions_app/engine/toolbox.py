@@ -19,6 +19,7 @@ from sessions_app.telemetry import counts
 from sessions_app.tools.base import Tool, ToolError
 
 MAX_CALLS_PER_ROUND = 16
+MAX_NAME_LENGTH = 200
 CUT_NOTE = "\n[The result was cut here, it is too long.]"
 
 
@@ -49,8 +50,8 @@ class Toolbox:
         planned = []
         seen = set(used_ids)
         for position, call in enumerate(calls):
-            call_id = call.call_id
-            if call_id in seen:
+            call_id = storable(call.call_id)
+            if call_id in seen or not 1 <= len(call_id) <= MAX_NAME_LENGTH:
                 call_id = ids.new_id(ids.CALL)
             seen.add(call_id)
             status = self._status_of(call, position)
@@ -59,7 +60,7 @@ class Toolbox:
                     call_id=call_id,
                     round_no=round_no,
                     position=position,
-                    name=call.name,
+                    name=storable(call.name)[:MAX_NAME_LENGTH],
                     arguments=call.arguments,
                     status=status,
                     error=call.error,

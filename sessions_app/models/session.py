@@ -33,6 +33,10 @@ class Session(models.Model):
     summary = models.TextField(blank=True, default="", editable=False)
     summary_to = models.PositiveIntegerField(default=0, editable=False)
     is_closed = models.BooleanField(default=False)
+    needs_human = models.BooleanField(
+        default=False, help_text="The agent asked for a colleague."
+    )
+    handover_reason = models.TextField(blank=True, default="")
     last_ordinal = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -130,6 +130,20 @@ def update(session: Session, changes: dict[str, Any]) -> None:
     session.save(update_fields=[*changes, "updated_at"])
 
 
+def ask_for_human(session_id: str, reason: str) -> None:
+    """Flag the session for the operators, until one of them answers."""
+    Session.objects.filter(pk=session_id).update(
+        needs_human=True, handover_reason=reason
+    )
+
+
+def was_handled(session_id: str) -> None:
+    """An operator answered."""
+    Session.objects.filter(pk=session_id, needs_human=True).update(
+        needs_human=False, handover_reason=""
+    )
+
+
 def close(session_id: str) -> list[str]:
     """Take no more messages, cancel what is open; the ids of the open turns."""
     Session.objects.filter(pk=session_id).update(is_closed=True)

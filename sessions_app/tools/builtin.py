@@ -14,7 +14,13 @@ def current_time() -> str:
     return datetime.now(UTC).strftime("%A, %d %B %Y, %H:%M UTC")
 
 
+_PATHS = {
+    "current_time": f"{__name__}:current_time",
+    # Named and not imported: they reach the database, which tools do not.
+    "hand_over": "sessions_app.desk:hand_over",
+    "open_ticket": "sessions_app.desk:open_ticket",
+}
 BUILTIN: dict[str, ToolConfig] = {
-    name: ToolConfig(name, PYTHON, settings={"path": f"{__name__}:{name}"})
-    for name in ("current_time",)
+    name: ToolConfig(name, PYTHON, settings={"path": path})
+    for name, path in _PATHS.items()
 }

@@ -97,7 +97,8 @@ async def test_repeated_ids_are_told_apart(tools: Engine) -> None:
         ("count", {"number": "1"}),
         ("count", {"number": 1, "__class__": 2}),
         ("", {}),
-        ("count\x00", {"number": 1}),
+        ("count\x00\ud800", {"number": 1}),
+        ("c" * 5_000, {"number": 1}),
     ],
 )
 async def test_unfit_call_has_no_effect(

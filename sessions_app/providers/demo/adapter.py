@@ -103,8 +103,12 @@ def _tool_call(request: CompletionRequest, commands: set[str]) -> ToolCallReady 
         return None
     if last_tool_results(request.messages):
         return None
-    tool = request.tools[0]
     _, _, topic = last_question(request.messages).partition("/tool")
+    named = {tool.name: tool for tool in request.tools}
+    words = topic.split(maxsplit=1)
+    tool = request.tools[0]
+    if words and words[0] in named:
+        tool, topic = named[words[0]], "".join(words[1:])
     arguments = arguments_for(tool.input_schema, topic.strip() or "demo")
     return ToolCallReady(new_id(CALL), tool.name, arguments)
 

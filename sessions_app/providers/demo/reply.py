@@ -21,7 +21,7 @@ _OPENINGS = (
 _LIST = """\
 - `/slow` waits three seconds before the first word
 - `/fail-early` and `/fail-late` show what an error looks like
-- `/tool` asks for a tool, `/long` writes 600 words"""
+- `/tool` asks for a tool, `/tool name` for that one; `/long` writes 600 words"""
 _CODE = """\
 ```python
 def greet(name: str) -> str:
