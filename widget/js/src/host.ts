@@ -16,6 +16,8 @@ export interface WidgetOptions {
   locale: string;
   zIndex: string;
   accent: string;
+  /** All that stands on the script tag, for what only the panel needs. */
+  tag?: Readonly<Record<string, string | undefined>>;
 }
 
 /** What the page has told the widget, whenever that was. */

@@ -18,7 +18,7 @@ export interface LoaderOptions extends WidgetOptions {
 /**
  * Reads `data-key`, `data-position`, `data-theme`, `data-locale`, `data-z-index`,
  * `data-accent`, `data-launcher`, `data-open-after`, `data-open-on-path`,
- * `data-open-on-exit`, `data-nudge`.
+ * `data-open-on-exit`, `data-nudge`. The panel reads `data-suggestions` and `data-ask-context`.
  */
 export function readOptions(script: HTMLScriptElement): LoaderOptions | null {
   const given = script.dataset;
@@ -34,6 +34,7 @@ export function readOptions(script: HTMLScriptElement): LoaderOptions | null {
     locale: given["locale"] || document.documentElement.lang || navigator.language || "en",
     accent: given["accent"] ?? "",
     zIndex: /^\d{1,10}$/.test(given["zIndex"] ?? "") ? given["zIndex"]! : "",
+    tag: given,
     hasLauncher: given["launcher"] !== "none",
     triggers: {
       afterS: afterS >= 0 ? afterS : null,

@@ -66,6 +66,11 @@ export class FakeServer {
     for (const session of this.sessions.values()) session.dropReaders();
   }
 
+  /** Leaves the open streams standing, and lets nothing through them any more. */
+  muteStreams() {
+    for (const session of this.sessions.values()) session.muteReaders();
+  }
+
   streamCount() {
     return [...this.sessions.values()].reduce((sum, { readers }) => sum + readers.size, 0);
   }

@@ -42,6 +42,10 @@ export class FakeSession {
     this.readers.clear();
   }
 
+  muteReaders() {
+    for (const reader of this.readers) reader.write = () => true;
+  }
+
   post(content, idempotencyKey) {
     const known = this.#accepted.get(idempotencyKey);
     if (known !== undefined) return known;

@@ -52,6 +52,15 @@ export function pageFor(url, origin) {
           `<h1>Ask us</h1><lantern-chat></lantern-chat>${tag}`,
         ),
       };
+    case "/two":
+      return {
+        html: page("Two", "", `<h1>Two</h1>${tag}${tag.replace("pk_shop", "pk_other")}`).replaceAll(" async", ""),
+      };
+    case "/no-connect":
+      return {
+        html: page("No connection", "", `<h1>Strict</h1>${tag}`),
+        headers: { "content-security-policy": `default-src 'none'; script-src ${origin}` },
+      };
     case "/csp":
       return {
         html: page("Strict", "", `<h1>Strict policy</h1>${tag}`),

@@ -275,12 +275,12 @@ class ChatPanel implements Panel {
 
   #configure(config: WidgetConfig): void {
     this.#config = config;
-    const { key } = this.#host.options;
+    const { key, tag } = this.#host.options;
     if (config.accent) safeStorage("localStorage").set(`lantern:${key}:accent`, config.accent);
     applyAccent(this.#host.root.host as HTMLElement, config.accent);
     this.#welcome.setGreeting(config.greeting ?? "");
-    this.#welcome.setSuggestions(config.suggestions ?? []);
-    this.#context.setWanted(config.collectContext === true);
+    this.#welcome.setSuggestions(config.suggestions ?? tag?.["suggestions"]?.split("|") ?? []);
+    this.#context.setWanted(config.collectContext ?? tag?.["askContext"] !== undefined);
     if (config.placeholder) this.#composer.setPlaceholder(config.placeholder);
     this.#render(this.#store.state);
   }

@@ -64,6 +64,14 @@ test("a suggestion is sent, and then all give way", async () => {
   assert.equal(await page.locator(".prompts").isVisible(), false);
 });
 
+test("suggestions and the question for the page may stand on the script tag", async () => {
+  const { page, server } = stage;
+  const attributes = encodeURIComponent('data-suggestions="Sizes?|Returns?" data-ask-context');
+  await openChat(page, `${server.origin}/?attributes=${attributes}`);
+  assert.deepEqual(await page.locator(".prompt").allInnerTexts(), ["Sizes?", "Returns?"]);
+  await page.getByText("May this chat see").waitFor();
+});
+
 test("a reply that comes while closed is counted on the launcher", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/`);

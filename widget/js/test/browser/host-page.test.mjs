@@ -61,6 +61,48 @@ test("a page that resets everything changes nothing inside", async () => {
   assert.deepEqual(looks[1], looks[0]);
 });
 
+/** Runs in a page: how many pixels of two pictures differ visibly. */
+async function differingPixels(pictures) {
+  const [one, other] = await Promise.all(
+    pictures.map(async (base64) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${base64}`;
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      return context.getImageData(0, 0, image.width, image.height).data;
+    }),
+  );
+  let count = Math.abs(one.length - other.length);
+  for (let at = 0; at < one.length; at += 4) {
+    const difference = Math.max(...[0, 1, 2].map((of) => Math.abs(one[at + of] - other[at + of])));
+    // Two renderings of one edge may round differently.
+    if (difference > 4) count += 1;
+  }
+  return count;
+}
+
+test("a page that resets everything changes no pixel inside", async () => {
+  const { page, server } = stage;
+  const pictures = [];
+  for (const path of ["/", "/hostile"]) {
+    await openChat(page, `${server.origin}${path}`);
+    if (path === "/") await say(page, "guide me");
+    await lastReply(page);
+    await page.getByRole("textbox", { name: "Message" }).focus();
+    await page.mouse.move(5, 5);
+    await page.waitForTimeout(500);
+    const box = await page.locator(".panel").boundingBox();
+    // Within the round corners, where the page shines through.
+    const clip = { x: box.x + 24, y: box.y + 2, width: box.width - 48, height: box.height - 4 };
+    pictures.push((await page.screenshot({ clip, animations: "disabled" })).toString("base64"));
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+  }
+  const blank = await stage.context.newPage();
+  assert.equal(await blank.evaluate(differingPixels, pictures), 0);
+});
+
 test("the script twice gives one widget", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/twice`);
@@ -193,19 +235,121 @@ test("a screen reader hears of the reply twice: begun, and whole", async () => {
   ]);
 });
 
-test("a long reply streams without a long frame", async () => {
-  const { page, server } = stage;
+/** 20,000 tokens: running text, then one paragraph without an end, a list, code. */
+function longAnswer() {
+  const words = (count, every, mark) =>
+    Array.from({ length: count }, (_, at) => (at % every === every - 1 ? mark : `word${at} `));
+  return [
+    ...words(6000, 60, "**bold**.\n\n"),
+    ...words(6000, 9, "`code` "),
+    "\n\n",
+    ...words(3000, 15, "\n- item "),
+    "\n\n```js\n",
+    ...words(4990, 10, "\nconst a = 1; "),
+    "\n```\n\n",
+    "The end.",
+  ];
+}
+
+test("20,000 tokens stream without a long frame, and without much memory", async () => {
+  const { page, server, context } = stage;
+  server.script = { deltas: longAnswer(), paceMs: 0 };
   await openChat(page, `${server.origin}/`);
   await page.evaluate(() => {
     window.longTasks = [];
     new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) window.longTasks.push(duration);
+      for (const { duration } of list.getEntries()) window.longTasks.push(Math.round(duration));
     }).observe({ entryTypes: ["longtask"] });
   });
-  await say(page, "long 5000");
-  await page.getByText("word5000").first().waitFor({ timeout: 40_000 });
+  await say(page, "a long answer");
+  // Looked at seldom and cheaply: a search through the page per frame is a long task, too.
+  await page.waitForFunction(
+    () => {
+      const { shadowRoot } = document.querySelector("lantern-widget");
+      return shadowRoot.querySelector(".turn .markdown")?.lastElementChild?.textContent === "The end.";
+    },
+    null,
+    { timeout: 90_000, polling: 500 },
+  );
+  const session = await context.newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
   const longTasks = await page.evaluate(() => window.longTasks);
-  assert.ok(Math.max(0, ...longTasks) < 120, `long tasks: ${longTasks.map(Math.round)}`);
+  console.log(`# long tasks: ${longTasks}; heap: ${Math.round(usedSize / 1024)} KiB`);
+  // The aim is none over 50 ms; a machine under load may stretch a task threefold.
+  assert.ok(Math.max(0, ...longTasks) < 150, `long tasks: ${longTasks}`);
+  assert.ok(usedSize < 25 * 1024 * 1024, `${usedSize} bytes of heap`);
+});
+
+test("a long paragraph is copied as it was written", async () => {
+  const { page, server } = stage;
+  const text = Array.from({ length: 2000 }, (_, at) => `word${at}`).join(" ");
+  server.script = { deltas: [text], paceMs: 0 };
+  await openChat(page, `${server.origin}/`);
+  await say(page, "go");
+  assert.equal(await lastReply(page), text);
+  assert.ok((await page.locator(".markdown .run").count()) > 2);
+});
+
+test("a page that has slept for a minute has the whole answer without a reload", async () => {
+  const { page, server } = stage;
+  await page.clock.install();
+  server.paceMs = 20;
+  const letters = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
+  await openChat(page, `${server.origin}/`);
+  await say(page, `echo ${letters}`);
+  await page.locator(".markdown").getByText("a b").waitFor();
+  // The phone's radio sleeps: the stream stands, and nothing comes through it any more.
+  server.muteStreams();
+  await page.clock.fastForward(60_000);
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.clock.runFor(5000);
+  assert.equal(await lastReply(page), letters);
+  assert.equal(await page.locator(".turn").count(), 1);
+});
+
+test("where the page forbids the connection a sentence says so, and no try follows", async () => {
+  const { page, server } = stage;
+  await page.addInitScript(() => {
+    window.violations = 0;
+    document.addEventListener("securitypolicyviolation", () => (window.violations += 1));
+  });
+  await page.goto(`${server.origin}/no-connect`);
+  await launcher(page).click();
+  await page.locator(".notice-text").getByText("could not be reached").waitFor();
+  const before = await page.evaluate(() => window.violations);
+  await page.waitForTimeout(1500);
+  assert.equal(await page.evaluate(() => window.violations), before);
+  assert.ok(before <= 4, `${before} tries`);
+});
+
+test("destroyed and begun for another user, it shows nothing of the first", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await page.evaluate(() => window.Lantern.identify({ userId: "alice", hash: "a" }));
+  await say(page, "echo of alice");
+  await lastReply(page);
+  await page.evaluate(() => window.Lantern.destroy());
+  assert.equal(await page.locator("lantern-widget").count(), 0);
+  await page.evaluate((src) => {
+    const script = Object.assign(document.createElement("script"), { src });
+    script.dataset.key = "pk_shop";
+    script.onload = () => window.Lantern.identify({ userId: "bob", hash: "b" });
+    document.head.append(script);
+  }, `${server.origin}/widget.js`);
+  await page.getByText("Ask me anything").waitFor();
+  await page.waitForTimeout(300);
+  assert.equal(await page.locator(".turn").count(), 0);
+});
+
+test("the first of two widgets wins, with a warning", async () => {
+  const { page, server } = stage;
+  const warnings = [];
+  page.on("console", (line) => line.type() === "warning" && warnings.push(line.text()));
+  await page.goto(`${server.origin}/two`);
+  await launcher(page).waitFor();
+  assert.equal(await page.locator("lantern-widget").count(), 1);
+  assert.match(warnings.join(), /second was not started/);
 });
 
 test("on a phone the panel fills the screen and the field does not zoom", async () => {

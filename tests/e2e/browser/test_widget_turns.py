@@ -1,0 +1,75 @@
+"""What a visitor does with replies and chats, against a live server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.browser.conftest import Shop, reply
+from tests.fakes.client import Client
+from tests.fakes.fake_upstream import Reply
+from tests.fakes.live_server import KEY
+from tests.fakes.openai_events import DONE, call, calls, finish
+
+pytestmark = [pytest.mark.live, pytest.mark.browser, pytest.mark.timeout(90)]
+
+REGISTER = """() => {
+  window.Lantern.registerTool({
+    name: "cart", description: "What is in the cart",
+    inputSchema: {type: "object", properties: {}},
+    run: () => ({items: ["boots"]}),
+  });
+}"""
+
+
+async def test_rated_reply_can_be_had_again(shop: Shop) -> None:
+    shop.upstream.enqueue(reply(["one"]), reply(["two"]))
+    page = shop.visit.page
+    await shop.visit.open(shop.url)
+    await shop.visit.say("hello")
+    await shop.visit.last_reply()
+    async with page.expect_response("**/feedback") as rated:
+        await page.get_by_role("button", name="Bad answer").click()
+    assert (await rated.value).status == 200
+    await page.get_by_role("button", name="Answer again").first.click()
+    await shop.visit.replies.filter(has_text="two").wait_for()
+    assert await shop.visit.replies.filter(visible=True).count() == 1
+    await page.reload()
+    await shop.visit.replies.filter(has_text="two").wait_for()
+    assert await shop.visit.replies.filter(visible=True).count() == 1
+    assert not shop.visit.faults
+
+
+async def test_past_chat_is_opened_and_deleted(shop: Shop) -> None:
+    shop.upstream.enqueue(reply(["tea"]), reply(["milk"]))
+    page = shop.visit.page
+    await shop.visit.open(shop.url)
+    await shop.visit.say("first question")
+    await shop.visit.last_reply()
+    await page.get_by_role("button", name="New chat").click()
+    await shop.visit.say("second question")
+    await shop.visit.last_reply()
+    await page.get_by_role("button", name="Your chats").click()
+    await page.locator(".chats button").nth(1).click()
+    await page.locator(".bubble", has_text="first question").wait_for()
+    await page.get_by_role("button", name="Your chats").click()
+    await page.get_by_role("button", name="Delete this chat").click()
+    await page.get_by_role("button", name="Delete for good").click()
+    await page.locator(".turn").wait_for(state="detached")
+    async with Client(shop.server.url, KEY) as client:
+        assert len((await client.get("/v1/sessions"))["data"]) == 1
+    assert not shop.visit.faults
+
+
+async def test_page_tool_answers_the_model(shop: Shop) -> None:
+    cart = calls(call("{}", index=0, id="call_1", name="cart"))
+    asks = Reply([cart, finish("tool_calls"), DONE])
+    shop.upstream.enqueue(asks, reply(["You have boots."]))
+    await shop.visit.open(shop.url)
+    await shop.visit.page.evaluate(REGISTER)
+    await shop.visit.say("what is in my cart?")
+    assert await shop.visit.last_reply() == "You have boots."
+    told = shop.upstream.requests[1].json["messages"][-1]
+    assert (told["role"], json.loads(told["content"])) == ("tool", {"items": ["boots"]})
+    assert not shop.visit.faults
