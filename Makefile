@@ -6,7 +6,7 @@ PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn drill
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn drill run-scale
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,6 +14,9 @@ help: ## Show this list
 run: $(VENV)/.run-stamp ## Install, migrate, make what a first start needs, and serve
 	@$(BIN)/python manage.py setup
 	@exec $(BIN)/python manage.py serve
+
+run-scale: $(VENV)/.run-stamp ## PostgreSQL, Redis, two web processes, two workers and nginx
+	@exec scripts/run-scale
 
 test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
 	@$(MAKE) --no-print-directory test-postgres
