@@ -9,8 +9,10 @@ from functools import lru_cache
 from sessions_app.domain.budget import message_tokens, tokens_at_most
 from sessions_app.domain.prompt import PromptMessage, ToolSpec
 
-# Tokens, as the providers' pages of models gave them in 2025. What a local server
-# takes is set when it is started, so those are for the account to say.
+# Tokens, compared on 2026-12-01 with public tables of models and not with each
+# provider's own page: where sources differ, the smaller figure, as too much is refused
+# and too little only forgets earlier. What an account knows better goes into its
+# ``context_tokens``, as does what a local server was started with.
 WINDOWS: tuple[tuple[str, int], ...] = (
     ("gpt-3.5-turbo*", 16_385),
     ("gpt-4", 8_192),
