@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import aclosing
 from typing import Any
 
 from tests.fakes.client import IDLE, TERMINAL, Client, Event, Posted, deltas
 
-SWEPT_N = 1_000_000_000
+REOPEN_S = 0.5
 ENDED = ("completed", "cancelled", "failed")
 
 
@@ -41,14 +43,16 @@ def _check_end(end: Event, shown: str, turn: Any) -> None:
 
 
 async def watch(client: Client, posted: Posted, seen: list[Event]) -> None:
-    """Add what the stream shows until the turn's end; the caller may call again."""
-    after = seen[-1].id if seen else posted.cursor
-    stream = client.events(posted.session_id, after)
-    try:
-        async for event in stream:
-            if event.id:
-                seen.append(event)
-            if event.kind in TERMINAL:
-                return
-    finally:
-        await stream.aclose()
+    """Add what the stream shows until the turn's end; the caller may call again.
+
+    A stream that the server closes is opened again, as every client does.
+    """
+    while not (seen and seen[-1].kind in TERMINAL):
+        after = seen[-1].id if seen else posted.cursor
+        async with aclosing(client.events(posted.session_id, after)) as stream:
+            async for event in stream:
+                if event.id:
+                    seen.append(event)
+                if event.kind in TERMINAL:
+                    return
+        await asyncio.sleep(REOPEN_S)

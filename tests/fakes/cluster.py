@@ -60,6 +60,7 @@ class Cluster:
         webs: int = 2,
         workers: int = 2,
         processes: int = 1,
+        worker_env: dict[str, str] | None = None,
         **env: str,
     ) -> None:
         self.env = {
@@ -79,7 +80,8 @@ class Cluster:
             for n in range(webs)
         ]
         self.workers = [
-            Worker(template, folder / f"worker-{n}", **self.env) for n in range(workers)
+            Worker(template, folder / f"worker-{n}", **self.env, **(worker_env or {}))
+            for n in range(workers)
         ]
 
     @property

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from django.db import DatabaseError
+
 from sessions_app.bus import Bus, LogGap
 from sessions_app.bus.base import SessionGone
 from sessions_app.conf import conf
@@ -96,8 +98,11 @@ async def _missed(
 
     The process died between commit and append, or the log lost what it had.
     """
-    entries, told_to, is_more = await _from_database(session_id, after, None)
     nothing: tuple[list[Entry], int, bool] = [], caught_up_to, False
+    try:
+        entries, told_to, is_more = await _from_database(session_id, after, None)
+    except DatabaseError:
+        return nothing  # a stream goes on while the database is down
     if not entries:
         return nothing
     try:
