@@ -79,6 +79,7 @@ services:
 	@scripts/need-postgres
 	@scripts/need-redis
 	@scripts/need-proxies
+	@scripts/need-faketime
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 
