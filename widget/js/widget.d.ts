@@ -4,11 +4,11 @@
  */
 
 /** Who the visitor is, as your server has signed it. */
-export type LanternIdentity =
-  /** `hash` is HMAC-SHA256 of `userId` with the embed's secret, in hex. */
-  | { userId: string; hash: string }
-  /** A short-lived JWT that your server has signed with the embed's secret. */
-  | { token: string };
+export interface LanternIdentity {
+  userId: string;
+  /** HMAC-SHA256 of `userId` with the embed's secret, in hex. */
+  hash: string;
+}
 
 export interface LanternTool {
   name: string;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 
 import pytest
@@ -72,4 +73,33 @@ async def test_page_tool_answers_the_model(shop: Shop) -> None:
     assert await shop.visit.last_reply() == "You have boots."
     told = shop.upstream.requests[1].json["messages"][-1]
     assert (told["role"], json.loads(told["content"])) == ("tool", {"items": ["boots"]})
+    assert not shop.visit.faults
+
+
+SIGNED = """
+[[embed]]
+key = "pk_shop"
+agent = "helper"
+origins = ["{origin}"]
+secret = "of-the-shop"
+"""
+IDENTIFY = "([userId, hash]) => window.Lantern.identify({userId, hash})"
+
+
+async def test_named_visitors_see_only_their_own(shop: Shop) -> None:
+    shop.server.provision(SIGNED.format(origin=shop.site.origin))
+    shop.upstream.enqueue(*(reply([word]) for word in ("one", "two", "three")))
+    page = shop.visit.page
+    await shop.visit.open(shop.url)
+    await shop.visit.say("nobody's question")
+    await shop.visit.last_reply()
+    for name, question in (("alice", "of alice"), ("bob", "of bob")):
+        signed = hmac.new(b"of-the-shop", name.encode(), "sha256").hexdigest()
+        async with page.expect_response("**/bootstrap") as named:
+            await page.evaluate(IDENTIFY, [name, signed])
+        assert (await named.value).status == 200
+        await page.locator(".turn").first.wait_for(state="detached")
+        await shop.visit.say(question)
+        await shop.visit.last_reply()
+        assert await page.locator(".bubble").all_inner_texts() == [question]
     assert not shop.visit.faults

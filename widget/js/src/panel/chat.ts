@@ -139,7 +139,7 @@ export class Chat {
       return true;
     } catch (error) {
       // Another tab, or an operator, was first.
-      if (!(error instanceof ApiError && error.status === 409)) this.#fail(error);
+      if (!(error instanceof ApiError && error.status === 409)) this.fail(error);
       return false;
     }
   }
@@ -176,7 +176,7 @@ export class Chat {
       return true;
     } catch (error) {
       this.#store.converse((state) => withdrawTurn(state, key));
-      this.#fail(error);
+      this.fail(error);
       return false;
     }
   }
@@ -273,7 +273,7 @@ export class Chat {
       for (const { turnId } of messages) if (turnId !== null) this.#knownTurns.add(turnId);
       this.#store.converse((state) => mergeTranscript(state, messages));
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
     this.#store.set({ isLoading: false });
   }
@@ -292,7 +292,8 @@ export class Chat {
     this.#events.onError(error);
   }
 
-  #fail(error: unknown): void {
+  /** Says in a sentence what went wrong. */
+  fail(error: unknown): void {
     this.#store.set({ notice: { text: explain(error, this.#t), action: null } });
     this.#events.onError(error);
   }

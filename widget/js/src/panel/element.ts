@@ -11,7 +11,7 @@ import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
 import { PastChats } from "./past-chats.js";
-import { safeStorage } from "./storage.js";
+import { keepDraft, safeStorage } from "./storage.js";
 import { Store, type ChatState, type Notice } from "./store.js";
 import { PANEL_CSS } from "./styles.js";
 import { createComposer } from "./view/composer.js";
@@ -119,9 +119,18 @@ class ChatPanel implements Panel {
     if (what === "context") void this.#keepContext();
     if (what !== "identity") return;
     if (this.#visitor.identityChanged()) this.#clear();
-    if (this.#arrival === null) return;
+    if (this.#arrival !== null) void this.#rejoin();
+  }
+
+  /** Another name may mean another conversation: what is on screen goes if it is not theirs. */
+  async #rejoin(): Promise<void> {
+    const before = this.#visitor.current();
     this.#arrival = null;
-    void this.#resume();
+    if (!(await this.#arrive())) return;
+    const isTheirs = await this.#visitor.ownsCurrent().catch(() => true);
+    if (!isTheirs && before !== null) this.#visitor.forget(before);
+    if (!isTheirs || this.#visitor.current() !== before) this.#chat.reset();
+    await this.#resume();
   }
 
   reattached(): void {
@@ -159,10 +168,7 @@ class ChatPanel implements Panel {
       agentName: () => this.#agentName(),
       onClosed: () => this.#focus(),
       onGone: () => this.newSession(),
-      onError: (error) => {
-        this.#store.set({ notice: { text: explain(error, this.#t), action: null } });
-        this.#reportError(error);
-      },
+      onError: (error) => this.#chat.fail(error),
     });
   }
 
@@ -188,8 +194,6 @@ class ChatPanel implements Panel {
   }
 
   #buildComposer() {
-    const drafts = safeStorage("sessionStorage");
-    const draftName = `lantern:${this.#host.options.key}:draft`;
     return createComposer({
       labels: {
         field: this.#t("message"),
@@ -197,8 +201,7 @@ class ChatPanel implements Panel {
         send: this.#t("send"),
         stop: this.#t("stop"),
       },
-      draft: drafts.get(draftName) ?? "",
-      onDraft: (text) => drafts.set(draftName, text),
+      ...keepDraft(this.#host.options.key),
       onSend: (text) => this.send(text),
       onStop: () => void this.#chat.stop(),
     });
@@ -301,11 +304,8 @@ class ChatPanel implements Panel {
 
   #render(state: ChatState): void {
     const isOffline = !navigator.onLine;
-    this.#header.update({
-      title: this.#config.title || this.#t("chat"),
-      link: state.link,
-      isOffline,
-    });
+    const title = this.#config.title || this.#t("chat");
+    this.#header.update({ title, link: state.link, isOffline });
     this.#welcome.update(state.conversation.turns.length > 0 || state.isLoading);
     this.#thread.update(state);
     this.#composer.update({ isRunning: activeTurn(state.conversation) !== null });

@@ -34,3 +34,13 @@ export function safeStorage(kind: "localStorage" | "sessionStorage"): SafeStorag
     },
   };
 }
+
+/** What was typed and not sent, as the composer wants it. */
+export function keepDraft(key: string) {
+  const drafts = safeStorage("sessionStorage");
+  const name = `lantern:${key}:draft`;
+  return {
+    draft: drafts.get(name) ?? "",
+    onDraft: (text: string) => drafts.set(name, text),
+  };
+}

@@ -1,5 +1,5 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
-import type { LanternIdentity, PageFacts, WidgetOptions } from "../host.js";
+import type { PageFacts, WidgetOptions } from "../host.js";
 import type { SessionAccess } from "./chat.js";
 import { safeStorage } from "./storage.js";
 
@@ -91,18 +91,31 @@ export class Visitor implements SessionAccess {
     this.#remember({ sessionId: null, isFresh: true });
   }
 
+  /** Whether the current session, if there is one, is this visitor's by the present token. */
+  async ownsCurrent(): Promise<boolean> {
+    const sessionId = this.current();
+    if (sessionId === null) return true;
+    try {
+      await this.client.sessions.get(sessionId);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      return false;
+    }
+  }
+
   switchTo(sessionId: string): void {
     this.#remember({ sessionId, isFresh: false });
   }
 
   /**
    * The page has named another user, or none: true if what was there is not theirs to see.
-   * An unnamed visitor who logs in keeps the conversation, if the server agrees.
+   * An unnamed visitor who logs in keeps what is on screen until the server has answered.
    */
   identityChanged(): boolean {
     const { identity } = this.#facts;
     const before = this.#recall().userId ?? null;
-    const now = identity === null ? null : nameOf(identity);
+    const now = identity === null ? null : identity.userId;
     if (before === now) return false;
     if (before === null) {
       this.#remember({ expiresAt: "" });
@@ -152,7 +165,7 @@ export class Visitor implements SessionAccess {
     }
     const { visitorToken, expiresAt } = bootstrap;
     const { identity } = this.#facts;
-    const userId = identity === null ? (this.#recall().userId ?? null) : nameOf(identity);
+    const userId = identity === null ? (this.#recall().userId ?? null) : identity.userId;
     this.#remember({ visitorToken, expiresAt, userId });
     return bootstrap;
   }
@@ -186,21 +199,6 @@ export class Visitor implements SessionAccess {
 
   #remember(change: Remembered): void {
     this.#storage.set(this.#name, JSON.stringify({ ...this.#recall(), ...change }));
-  }
-}
-
-function nameOf(identity: LanternIdentity): string {
-  return "userId" in identity ? identity.userId : subjectOf(identity.token);
-}
-
-/** The `sub` of a JWT: only to tell one user from the next; the server checks it. */
-function subjectOf(token: string): string {
-  try {
-    const body = token.split(".")[1]!.replace(/-/g, "+").replace(/_/g, "/");
-    const { sub } = JSON.parse(atob(body)) as { sub?: unknown };
-    return String(sub ?? token);
-  } catch {
-    return token;
   }
 }
 

@@ -149,6 +149,19 @@ test("who logs in keeps the conversation that was begun before", async () => {
   assert.match(last.visitor, /^lv_/);
 });
 
+test("a conversation that does not go with the visitor leaves the screen", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo before");
+  await lastReply(page);
+  server.sessions.clear();
+  await page.evaluate(() => window.Lantern.identify({ userId: "alice", hash: "a1" }));
+  await page.locator(".turn").waitFor({ state: "detached" });
+  await say(page, "echo after");
+  assert.equal(await lastReply(page), "after");
+  assert.equal(await page.locator(".turn").count(), 1);
+});
+
 test("the page is told of only after the visitor agrees", async () => {
   const { page, server } = stage;
   server.config = { ...server.config, collectContext: true };
