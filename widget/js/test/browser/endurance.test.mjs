@@ -29,6 +29,9 @@ test("20,000 tokens stream without a long frame, and without much memory", async
     new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) window.longTasks.push(Math.round(duration));
     }).observe({ entryTypes: ["longtask"] });
+    window.frameCount = 0;
+    const count = () => requestAnimationFrame(count, (window.frameCount += 1));
+    count();
   });
   await say(page, "a long answer");
   // Looked at seldom and cheaply: a search through the page per frame is a long task, too.
@@ -44,9 +47,11 @@ test("20,000 tokens stream without a long frame, and without much memory", async
   await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
   const longTasks = await page.evaluate(() => window.longTasks);
-  console.log(`# long tasks: ${longTasks}; heap: ${Math.round(usedSize / 1024)} KiB`);
-  // The aim is none over 50 ms; a machine under load may stretch a task threefold.
-  assert.ok(Math.max(0, ...longTasks) < 150, `long tasks: ${longTasks}`);
+  const frames = await page.evaluate(() => window.frameCount);
+  console.log(`# ${frames} frames, long tasks: ${longTasks}; heap: ${Math.round(usedSize / 1024)} KiB`);
+  // None over 50 ms on a machine that is at rest. Other work stretches a few at random; a
+  // reply that is laid out anew for each word would stretch every second one.
+  assert.ok(longTasks.length < frames / 25, `${frames} frames, long tasks: ${longTasks}`);
   assert.ok(usedSize < 25 * 1024 * 1024, `${usedSize} bytes of heap`);
 });
 
