@@ -75,6 +75,21 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
             wait_s = conf().header_timeout_s if has_more else conf().keep_alive_s
             self.setTimeout(wait_s)
 
+    # The request is told by hand: registered with Twisted as a producer, it would
+    # cost each open stream two larger dictionaries, 3 KB.
+
+    def pauseProducing(self) -> None:
+        """The transport's buffer is full."""
+        super().pauseProducing()
+        if self.requests:
+            self.requests[0].pauseProducing()
+
+    def resumeProducing(self) -> None:
+        """The transport's buffer is empty."""
+        super().resumeProducing()
+        if self.requests:
+            self.requests[0].resumeProducing()
+
     def refuse(self, error: LanternError) -> None:
         """Answer a request that was not read to its end, and read no more."""
         body = encode_json(error_body(error))

@@ -28,6 +28,7 @@ from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from django.conf import settings
 from twisted.internet import reactor
 from twisted.python import log
+from twisted.web.http_headers import Headers
 
 from lantern_site.channel import CountedConnection, LimitedChannel
 from lantern_site.drain import Drain
@@ -38,6 +39,7 @@ from sessions_app.conf import conf
 from sessions_app.domain.errors import TooLarge
 from sessions_app.engine.consumer import engine
 
+NO_HEADERS = Headers()
 MAX_WAITING_FRAMES = 32
 """Frames of one socket that wait for the application before it is read no further."""
 
@@ -93,7 +95,8 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
         is_piece = message["type"] == "http.response.body" and message.get("more_body")
         if is_piece and self.chunked and self.channel is not None:
             self._is_streaming = True
-            self.registerProducer(self, True)
+            # Both were read and written by now; a stream may stay open for days.
+            self.requestHeaders = self.responseHeaders = NO_HEADERS
 
     def _write_now(self, piece: bytes) -> None:
         """Send without a detour over the reactor's writers, if nothing waits there.
@@ -112,12 +115,6 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
                 piece = piece[sent:]
         if piece:
             transport.write(piece)
-
-    def finish(self) -> None:
-        """The answer is whole."""
-        if self._is_streaming:
-            self.unregisterProducer()
-        super().finish()
 
     def connectionLost(self, reason: Any) -> None:
         """The client is gone."""
