@@ -9,6 +9,7 @@ from sessions_app.conf import Conf
 from sessions_app.edge.rest.reference import rest_reference
 from sessions_app.provision.reference import reference as provision_reference
 from sessions_app.wire.reference import event_reference
+from sessions_app.wire.socket_reference import socket_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +137,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "provision.md": provision_reference,
     "rest.md": rest_reference,
     "settings.md": settings_reference,
+    "socket.md": socket_reference,
 }

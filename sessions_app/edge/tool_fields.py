@@ -11,12 +11,12 @@ from sessions_app.domain.errors import BadRequest, UnknownField
 from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.domain.tooling import TOOL_NAME
 from sessions_app.store.progress import ToolResult
+from sessions_app.wire.lantern_v1 import MAX_CALL_ID_LENGTH
 
 MAX_TOOLS = 64
 MAX_RESULTS = 16
 MAX_DESCRIPTION_LENGTH = 4_096
 MAX_TOOLS_BYTES = 65_536
-MAX_CALL_ID_LENGTH = 200
 CHOICES = ("auto", "none", "required", "tool")
 
 

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 
 from sessions_app.domain.errors import BadRequest, UnknownField
 from sessions_app.domain.text import require_storable, storable
+from sessions_app.domain.tooling import TOOL_NAME
 from sessions_app.wire.payload import camel
 
 Json = dict[str, Any]
 
 MAX_REQUEST_ID_LENGTH = 200
+MAX_CALL_ID_LENGTH = 200
+
+
+def _shape(required: list[str], **properties: Json) -> msgspec.Meta:
+    """What the published schema says of an object; ``edge.tool_fields`` reads it."""
+    schema = {"properties": properties, "required": required}
+    return msgspec.Meta(extra_json_schema={**schema, "additionalProperties": False})
+
+
+_TEXT: Json = {"type": "string"}
+_FLAG: Json = {"type": "boolean"}
+_CALL_ID: Json = {"type": "string", "minLength": 1, "maxLength": MAX_CALL_ID_LENGTH}
+
+ToolJson = Annotated[
+    Json,
+    _shape(
+        ["name"],
+        name={"type": "string", "pattern": f"^{TOOL_NAME.pattern}$"},
+        description=_TEXT,
+        inputSchema={"type": "object"},
+    ),
+]
+ChoiceJson = Annotated[
+    Json,
+    _shape(
+        ["type"],
+        type={"enum": ["auto", "none", "required", "tool"]},
+        name=_TEXT,
+    ),
+]
+ResultJson = Annotated[
+    Json, _shape(["id", "content"], id=_CALL_ID, content=_TEXT, isError=_FLAG)
+]
+ApprovalJson = Annotated[Json, _shape(["id", "allow"], id=_CALL_ID, allow=_FLAG)]
 
 
 class Frame(msgspec.Struct, rename=camel, kw_only=True):
@@ -22,44 +57,61 @@ class Frame(msgspec.Struct, rename=camel, kw_only=True):
 
 
 class Start(Frame, tag="session.start"):
+    """Begin a session with its first prompt; ``tools`` count for all its prompts."""
+
     prompt: str
     agent: str | None = None
     provider: str | None = None
     model: str | None = None
-    tools: list[Json] = []
-    tool_choice: Json | str | None = None
+    tools: list[ToolJson] = []
+    tool_choice: ChoiceJson | str | None = None
 
 
 class Prompt(Frame, tag="session.prompt"):
+    """Go on with a session that this connection started and that is idle."""
+
     session_id: str
     prompt: str
 
 
 class ToolResults(Frame, tag="session.tool_results"):
+    """The results of all pending calls of a turn, together, in any order."""
+
     session_id: str
-    results: list[Json]
+    results: list[ResultJson]
 
 
 class Approve(Frame, tag="session.approve"):
+    """Say of all calls that wait for a yes whether they may run."""
+
     session_id: str
-    approvals: list[Json]
+    approvals: list[ApprovalJson]
 
 
 class Cancel(Frame, tag="session.cancel"):
+    """End the running or waiting turn; what was said stays."""
+
     session_id: str
 
 
 class Close(Frame, tag="session.close"):
+    """End the session and its turn; the transcript stays."""
+
     session_id: str
 
 
 class Attach(Frame, tag="session.attach"):
+    """Follow a stored session from a cursor, ``0-0`` for the beginning.
+
+    Without one it begins with the running turn, or now.
+    """
+
     session_id: str
     after: str | None = None
 
 
 class Ping(Frame, tag="ping"):
-    pass
+    """Ask for a sign of life."""
 
 
 ClientFrame = Start | Prompt | ToolResults | Approve | Cancel | Close | Attach | Ping

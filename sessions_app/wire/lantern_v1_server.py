@@ -43,6 +43,8 @@ class Failure(msgspec.Struct):
 
 
 class Hello(Frame, tag="hello"):
+    """The first message: what this caller may start."""
+
     protocol: str
     agents: list[str]
     providers: list[str]
@@ -50,11 +52,15 @@ class Hello(Frame, tag="hello"):
 
 
 class SessionStarted(Frame, tag="session.started"):
+    """The session stands; its turn follows."""
+
     session: SessionRef
     request_id: str | None = None
 
 
 class SessionState(Frame, tag="session.state"):
+    """What the session is doing, also as the answer to most requests."""
+
     session_id: str
     state: State
     turn_id: str | None = None
@@ -62,12 +68,16 @@ class SessionState(Frame, tag="session.state"):
 
 
 class TurnStarted(Frame, tag="turn.started"):
+    """The model is about to be asked."""
+
     session_id: str
     turn_id: str
     request_id: str | None = None
 
 
 class OutputDelta(Frame, tag="output.delta"):
+    """One text fragment; ``seq`` starts at 1 in each turn and has no gaps."""
+
     session_id: str
     turn_id: str
     seq: int
@@ -91,6 +101,11 @@ class ToolApproval(Frame, tag="tool.approval"):
 
 
 class TurnCompleted(Frame, tag="turn.completed"):
+    """The end of a turn, exactly once; ``text`` is the whole reply.
+
+    It replaces what the deltas said; of a failed turn they are void.
+    """
+
     session_id: str
     turn_id: str
     status: Literal["completed", "cancelled", "failed"]
@@ -108,10 +123,14 @@ class Event(Frame, tag="event"):
 
 
 class Pong(Frame, tag="pong"):
+    """The sign of life."""
+
     request_id: str | None = None
 
 
 class Error(Frame, tag="error"):
+    """A message was refused; the socket stays open."""
+
     code: str
     message: str
     request_id: str | None = None

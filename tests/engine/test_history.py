@@ -5,13 +5,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.errors import ProviderOverloaded, ProviderRefused
 from sessions_app.domain.parts import Part, TextPart, ToolCallReady
+from sessions_app.domain.prompt import ToolSpec
 from sessions_app.engine.sweeper import sweep
 from sessions_app.models import Provider, ToolCall, Turn
 from sessions_app.store.db import in_thread
-from tests.engine.conftest import Engine
+from tests.engine.conftest import CALLER, Engine
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, Step, says
 from tests.fakes.strict_history import check_history
 
@@ -94,6 +96,20 @@ async def test_killed_turn_poisons_nothing(with_tools: Engine) -> None:
     update = Turn.objects.filter(pk=posted.turn_id).update
     await in_thread(update, worker="dead", fence=9)
     await sweep(get_bus(), "alive")
+    assert await hello(with_tools) == [("user", "first\n\nhello")]
+
+
+# C37 (2): a wait that is cancelled after one of the two calls was run
+async def test_cancelled_wait_poisons_nothing(with_tools: Engine) -> None:
+    mixed = [ToolCallReady("a", "current_time"), ToolCallReady("b", "page"), STOP]
+    host = await with_tools.host(ScriptedProvider(mixed))
+    page = ToolSpec("page", "", {"type": "object", "properties": {}})
+    posted = await with_tools.post("first", client_tools=(page,))
+    host.begin(posted.turn_id)
+    await with_tools.until("turn_awaiting_tools")
+    await in_thread(service.cancel_turn, CALLER, with_tools.session.pk, posted.turn_id)
+    host.begin(posted.turn_id)
+    await with_tools.events(posted)
     assert await hello(with_tools) == [("user", "first\n\nhello")]
 
 

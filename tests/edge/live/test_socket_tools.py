@@ -10,6 +10,7 @@ from sessions_app.domain.parts import FinishPart, StopReason, ToolCallReady
 from tests.edge.live.conftest import Socket
 from tests.fakes.edge import Live
 from tests.fakes.scripted_provider import Step, says
+from tests.fakes.strict_history import check_history
 
 WEATHER = {
     "name": "weather",
@@ -62,6 +63,16 @@ async def test_parallel_calls_are_answered_together(live: Live, socket: Socket) 
     assert (end["status"], end["text"]) == ("completed", "Sunny")
     told = [message.content for message in provider.requests[1].messages[-2:]]
     assert told == ["Error: broken", '{"t":30}']
+
+
+# A client that knows no states answers each call as it sees it.
+async def test_answer_to_the_call_itself_is_taken(live: Live, socket: Socket) -> None:
+    live.plays(asks("Berlin"), says("Sunny"))
+    session_id = await start(socket)
+    call = (await socket.until("tool.call"))[-1]["call"]
+    results = [{"id": call["id"], "content": "21"}]
+    await socket.say("session.tool_results", sessionId=session_id, results=results)
+    assert (await socket.until("turn.completed"))[-1]["text"] == "Sunny"
 
 
 async def test_results_are_answered_with_the_state(live: Live, socket: Socket) -> None:
@@ -122,6 +133,27 @@ async def test_cancel_while_waiting_ends_the_turn(live: Live, socket: Socket) ->
     await waits(socket)
     await socket.say("session.cancel", sessionId=session_id)
     assert (await socket.until("turn.completed"))[-1]["status"] == "cancelled"
+
+
+# C35, C37: harmless twice and from elsewhere; the session answers on.
+async def test_session_goes_on_after_a_cancelled_wait(
+    live: Live, socket: Socket
+) -> None:
+    provider = live.plays(asks("Berlin", "Rome"), says("Hi"))
+    session_id = await start(socket)
+    await waits(socket)
+    other = await Socket(live).open()
+    foreign = await other.ask("session.cancel", sessionId=session_id)
+    assert foreign["code"] == "not_found"
+    await other.hang_up()
+    for _ in range(2):
+        await socket.say("session.cancel", sessionId=session_id)
+    await socket.until("turn.completed")
+    while (await socket.read()).get("state") != "idle":
+        pass
+    await socket.say("session.prompt", sessionId=session_id, prompt="hello")
+    assert (await socket.until("turn.completed"))[-1]["text"] == "Hi"
+    check_history(provider.requests[-1].messages)
 
 
 async def test_hanging_up_while_waiting_ends_the_turn(live: Live) -> None:
