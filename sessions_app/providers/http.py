@@ -13,7 +13,7 @@ from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import aiohttp
 import httpx
@@ -40,7 +40,7 @@ from sessions_app.providers.status_errors import (
 )
 
 KEEPALIVE_S = 15.0
-CONTENT = "lantern_content"
+ANSWER = "lantern_answer"
 MAX_ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_TIMEOUT_S = 5.0
 DRAIN_S = 0.05
@@ -48,6 +48,7 @@ BASE_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "lantern"}
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncClient]]
 _clients = WeakKeyDictionary()
+_cut_answers: WeakSet[aiohttp.ClientResponse] = WeakSet()
 _is_reused: ContextVar[bool] = ContextVar("provider_connection_is_reused")
 
 
@@ -80,7 +81,7 @@ class _Transport(AiohttpTransport):
         response = await super().handle_async_request(request)
         stream = response.stream
         assert isinstance(stream, AiohttpResponseStream)
-        response.extensions[CONTENT] = stream._aiohttp_response.content
+        response.extensions[ANSWER] = stream._aiohttp_response
         return response
 
 
@@ -126,8 +127,8 @@ async def _end_body_with_connection(
     """End the body when its connection is lost: aiohttp 3.14 forgets to.
 
     After bytes that are no chunk it closes the connection and leaves the reader
-    waiting for ever. A plain end is enough, as every reply has an end marker of its
-    own, and unlike an exception it lets the reader have what came before.
+    waiting for ever. Unlike an exception a plain end lets the reader have what came
+    before; ``Upstream.reads`` raises after it.
     """
     connection, content = params.response.connection, params.response.content
     if connection is None or connection.protocol is None:
@@ -136,6 +137,7 @@ async def _end_body_with_connection(
 
     def end(*_: object) -> None:
         if not content.is_eof() and content.exception() is None:
+            _cut_answers.add(params.response)
             content.feed_eof()
 
     if closed is None:
@@ -173,13 +175,22 @@ class Upstream:
         self._response = response
         self._inflater = inflater_for(response.headers.get("content-encoding"))
 
+    @property
+    def content_type(self) -> str:
+        """The media type that the answer claims, without parameters; "" if none."""
+        found: str = self._response.headers.get("content-type", "")
+        return found.partition(";")[0].strip().lower()
+
     async def reads(self) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, decompressed; raises only provider errors."""
         inflater = self._inflater
-        content: aiohttp.StreamReader = self._response.extensions[CONTENT]
+        answer: aiohttp.ClientResponse = self._response.extensions[ANSWER]
+        content = answer.content
         try:
             while raw := await content.readany():
                 yield raw if inflater is None else inflater.feed(raw)
+            if answer in _cut_answers:
+                raise StreamTruncated(diagnosis="the connection broke")
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             raise _broken_body(error) from error
 

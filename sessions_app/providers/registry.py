@@ -9,6 +9,7 @@ from sessions_app.providers.anthropic import AnthropicAdapter
 from sessions_app.providers.base import ProviderAdapter
 from sessions_app.providers.demo import DemoAdapter
 from sessions_app.providers.openai import OpenAIAdapter
+from sessions_app.providers.truss import TrussAdapter
 
 # One instance of each for the whole process: an adapter may remember what a
 # provider refuses.
@@ -16,6 +17,7 @@ ADAPTERS: Mapping[str, ProviderAdapter] = {
     "anthropic": AnthropicAdapter(),
     "demo": DemoAdapter(),
     "openai": OpenAIAdapter(),
+    "truss": TrussAdapter(),
 }
 
 

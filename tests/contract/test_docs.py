@@ -71,6 +71,7 @@ def test_toml_blocks_can_be_provisioned(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-test")
+    monkeypatch.setenv("TRUSS_API_KEY", "tr-test")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     monkeypatch.setenv("WEATHER_AUTHORIZATION", "Bearer test")
     for block in _TOML.findall(page.read_text()):

@@ -12,7 +12,7 @@ from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
 
-KINDS_WITH_URL = ("anthropic", "openai")
+KINDS_WITH_URL = ("anthropic", "openai", "truss")
 SHORTEST_WAIT_S = 0.01
 
 
