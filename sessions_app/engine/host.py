@@ -36,6 +36,7 @@ class TurnHost:
         self._runs: dict[str, TurnRun] = {}
         self._claims = 0  # on their way to the database
         self._cancelled: set[str] = set()  # while claims were on their way
+        self._again: set[str] = set()  # wake-ups for turns that run here
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_stopping = False
         self.opened = asyncio.Event()
@@ -53,7 +54,12 @@ class TurnHost:
 
     def begin(self, turn_id: str) -> None:
         """Claim and run a turn, if it is to be had; returns at once."""
-        if not self._is_stopping and turn_id not in self._runs:
+        if self._is_stopping:
+            return
+        if turn_id in self._runs:
+            # It may be letting go of a turn whose results are here already.
+            self._again.add(turn_id)
+        else:
             self._spawn(self._run(turn_id))
 
     def cancel(self, turn_id: str) -> None:
@@ -91,6 +97,9 @@ class TurnHost:
             await run.task
         finally:
             del self._runs[turn_id]
+        if turn_id in self._again:
+            self._again.discard(turn_id)
+            self.begin(turn_id)
         if run.following is not None:
             self.begin(run.following)
 

@@ -273,6 +273,24 @@ async def test_declined_call_is_not_run(guarded: Engine) -> None:
     )
 
 
+# The results of a quick client come while the turn is still being let go.
+async def test_wake_up_during_a_run_is_not_lost(engine: Engine) -> None:
+    provider = ScriptedProvider([0.05, *asks("page")], says("ok"))
+    host = await engine.host(provider)
+    posted = await engine.post(client_tools=(PAGE,))
+    host.begin(posted.turn_id)
+    async with asyncio.timeout(5):
+        while posted.turn_id not in host._runs:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    host.begin(posted.turn_id)
+    assert host._again == {posted.turn_id}
+    await engine.until("turn_awaiting_tools")
+    async with asyncio.timeout(5):
+        while host._again or host._runs:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    assert (await in_thread(Turn.objects.get, pk=posted.turn_id)).fence == 1
+
+
 async def test_results_and_approvals_may_come_apart(guarded: Engine) -> None:
     provider = ScriptedProvider(asks("clock", "page"), says("ok"))
     provider._scripts[0] = [
