@@ -11,6 +11,7 @@ from sessions_app.domain.text import storable
 from sessions_app.domain.tooling import ToolContext
 from sessions_app.outbound.client import OutboundError, Request, fetch
 from sessions_app.store import sessions
+from sessions_app.store.db import in_thread
 from sessions_app.tools.base import ToolError
 from sessions_app.tools.python_tool import tool
 
@@ -22,7 +23,7 @@ MAX_ANSWER_BYTES = 8_192
 
 
 @tool
-def hand_over(reason: str, context: ToolContext) -> str:
+async def hand_over(reason: str, context: ToolContext) -> str:
     """Ask a human colleague to look at this conversation.
 
     Use it when the visitor asks for a person, or when you cannot help.
@@ -31,7 +32,8 @@ def hand_over(reason: str, context: ToolContext) -> str:
         reason: Why, in a sentence that the colleague will read.
     """
     told = storable(reason)[:MAX_REASON_LENGTH]
-    sessions.ask_for_human(context.session_id, told)
+    # On the store's threads: a tool's own would keep its connection for ever.
+    await in_thread(sessions.ask_for_human, context.session_id, told)
     return "A colleague was asked to look at this conversation and to answer in it."
 
 
