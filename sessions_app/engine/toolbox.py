@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,8 @@ from sessions_app.domain.text import storable
 from sessions_app.domain.tooling import ToolContext
 from sessions_app.telemetry import counts
 from sessions_app.tools.base import Tool, ToolError
+
+logger = logging.getLogger(__name__)
 
 MAX_CALLS_PER_ROUND = 16
 MAX_NAME_LENGTH = 200
@@ -113,6 +116,12 @@ class Toolbox:
                 return cut(storable(await tool.call(call.arguments, context)))
         except TimeoutError as error:
             raise ToolError("The tool took too long.") from error
+        except ToolError:
+            raise
+        except Exception as error:
+            # Its fellows of the round run on, and the turn with them.
+            logger.exception("The tool %s failed.", tool.spec.name)
+            raise ToolError("The tool failed.") from error
 
 
 def cut(result: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import unicodedata
 from ipaddress import (
     IPv4Address,
     IPv6Address,
@@ -47,8 +48,10 @@ def is_public(address: Address) -> bool:
 
 
 def literal_address(host: str) -> Address | None:
-    """The address that a host name spells out in any form a resolver reads."""
+    """The address that a host name spells out in any form a client reads."""
     host = host.removeprefix("[").removesuffix("]").partition("%")[0]
+    # Clients fold a host as IDNA does: full-width digits, ideographic full stops.
+    host = unicodedata.normalize("NFKC", host).replace("\u3002", ".")
     try:
         return ip_address(host)
     except ValueError:

@@ -2,6 +2,7 @@
 
 Redirects are followed by hand, each hop checked like the first address; what a name
 leads to is judged in the resolver, whose answer is the very address that is dialled.
+The last word is the socket's: no reading of a URL can lead it inside.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import asyncio
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import SplitResult, urljoin
 from weakref import WeakKeyDictionary
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import AddrInfoType
 
 from sessions_app.outbound.addresses import (
     AddressRefused,
@@ -60,7 +63,7 @@ class Answer:
         _, _, charset = self.content_type.partition("charset=")
         try:
             return self.body.decode(charset.strip(' "') or "utf-8", "replace")
-        except LookupError:
+        except (LookupError, UnicodeError):  # no such charset, or one that is strict
             return self.body.decode("utf-8", "replace")
 
 
@@ -81,16 +84,38 @@ class PublicResolver(AbstractResolver):
         await self._inner.close()
 
 
+def public_socket(target: AddrInfoType) -> socket.socket:
+    """A socket for an address that is dialled next; AddressRefused if it is inside.
+
+    aiohttp asks no resolver for a host that it takes for an address, and what it takes
+    for one is its own reading of the URL.
+    """
+    family, kind, protocol, _, place = target
+    require_public("the URL", [str(place[0])])
+    return socket.socket(family, kind, protocol)
+
+
+def new_connector(
+    allow_private: bool, resolver: AbstractResolver | None = None, **options: Any
+) -> aiohttp.TCPConnector:
+    """A connector that reaches public addresses only, or all."""
+    inner = resolver or aiohttp.ThreadedResolver()
+    if allow_private:
+        return aiohttp.TCPConnector(limit=0, resolver=inner, **options)
+    return aiohttp.TCPConnector(
+        limit=0,
+        resolver=PublicResolver(inner),
+        socket_factory=public_socket,
+        **options,
+    )
+
+
 def new_session(
     allow_private: bool, resolver: AbstractResolver | None = None
 ) -> aiohttp.ClientSession:
     """A session without cookies, proxies from the environment, or decompression."""
-    inner = resolver or aiohttp.ThreadedResolver()
-    connector = aiohttp.TCPConnector(
-        limit=0, resolver=inner if allow_private else PublicResolver(inner)
-    )
     return aiohttp.ClientSession(
-        connector=connector,
+        connector=new_connector(allow_private, resolver),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,

@@ -30,7 +30,7 @@ from sessions_app.domain.errors import (
 from sessions_app.domain.parts import Part
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.outbound.addresses import check_url
-from sessions_app.outbound.client import PublicResolver
+from sessions_app.outbound.client import new_connector
 from sessions_app.providers.inflate import inflater_for
 from sessions_app.providers.reply_reader import ReplyReader
 from sessions_app.providers.status_errors import (
@@ -98,13 +98,9 @@ def _new_client(allow_private: bool) -> httpx.AsyncClient:
 
 
 def _new_session(allow_private: bool) -> aiohttp.ClientSession:
-    resolver = aiohttp.ThreadedResolver()
     # The transport would leave aiohttp's limit of 100 for httpx's "no limit".
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        keepalive_timeout=KEEPALIVE_S,
-        ssl=_tls_context(),
-        resolver=resolver if allow_private else PublicResolver(resolver),
+    connector = new_connector(
+        allow_private, keepalive_timeout=KEEPALIVE_S, ssl=_tls_context()
     )
     trace = aiohttp.TraceConfig()
     trace.on_connection_reuseconn.append(_note_reuse)

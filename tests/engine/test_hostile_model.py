@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from sessions_app.domain.parts import FinishPart, StopReason, ToolCallReady, UsagePart
+from sessions_app.domain.prompt import ToolSpec
+from sessions_app.domain.route import TurnWork
+from sessions_app.domain.tooling import ToolContext
 from sessions_app.engine.rounds import LIMIT_REPLY
-from sessions_app.engine.toolbox import CUT_NOTE
+from sessions_app.engine.toolbox import CUT_NOTE, Toolbox
 from sessions_app.models import Tool, ToolCall
 from sessions_app.store.db import in_thread
-from sessions_app.tools.python_tool import tool
+from sessions_app.tools.builtin import BUILTIN
+from sessions_app.tools.python_tool import PythonTool, tool
 from tests.engine.conftest import Engine, Event
 from tests.fakes.scripted_provider import ScriptedProvider, Step, says
 
@@ -140,6 +144,26 @@ async def test_calls_of_a_round_run_side_by_side(tools: Engine, settings: Any) -
     events = await tools.run(ScriptedProvider(hanging, says("ok")))
     assert kinds(events).count("tool_call_failed") == 8
     assert asyncio.get_running_loop().time() - begun < 8 * 0.4
+
+
+class Broken:
+    """A tool with a fault of its own."""
+
+    spec = ToolSpec("broken", "", {"type": "object"})
+    needs_approval = False
+
+    async def call(self, arguments: dict[str, Any], context: ToolContext) -> str:
+        raise RuntimeError("secret path /etc")
+
+
+async def test_broken_tool_fails_its_call_alone() -> None:
+    work = TurnWork("tur_1", "sess_1", 1, 1, "helper", (), ())
+    clock = PythonTool.of(BUILTIN["current_time"])
+    toolbox = Toolbox(work, {"broken": Broken(), "current_time": clock})
+    calls = [ToolCallReady("a", "broken"), ToolCallReady("b", "current_time")]
+    broken, told = await toolbox.run(toolbox.plan(calls, 1, ()))
+    assert (broken.status, broken.error) == ("failed", "The tool failed.")
+    assert told.result.endswith("UTC")
 
 
 # C15: a call that parses may still be cut from a longer one.

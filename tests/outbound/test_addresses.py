@@ -68,6 +68,11 @@ def test_address_outside_is_public(address: str) -> None:
         "http://0.0.0.0/",
         "http://[fd00::1]/",
         "http://[fe80::1%25eth0]/",
+        # Clients read all of these as an address, as IDNA has it.
+        "http://\uff11\uff12\uff17.0.0.1/",
+        "http://\u2460\u2461\u2466.0.0.1/",
+        "http://127\u30020\u30020\u30021/",
+        "http://169\uff0e254\uff0e169\uff61254/",
         "file:///etc/passwd",
         "gopher://example.com/",
         "http://user@127.0.0.1/",
@@ -84,6 +89,11 @@ def test_address_outside_is_public(address: str) -> None:
 def test_url_is_refused_before_anything_is_asked(url: str) -> None:
     with pytest.raises(AddressRefused):
         check_url(url, allow_private=False)
+
+
+def test_name_in_another_script_is_fine() -> None:
+    url = "https://b\u00fccher.example/\u3002"
+    assert check_url(url, allow_private=False).hostname == "b\u00fccher.example"
 
 
 def test_private_address_is_fine_where_it_is_allowed() -> None:

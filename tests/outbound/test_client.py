@@ -107,6 +107,15 @@ async def test_literal_address_inside_is_not_called(url: str) -> None:
     assert dialled.addresses == []
 
 
+@pytest.mark.parametrize(
+    "host", ["\uff11\uff12\uff17.0.0.1", "127\u30020\u30020\u30021"]
+)
+async def test_disguised_address_inside_is_not_called(host: str) -> None:
+    dialled = Dialled(FixedResolver([PUBLIC]))
+    await ask(dialled, f"http://{host}/")
+    assert dialled.addresses == []
+
+
 Serve = Callable[[Callable[[Request], Awaitable[StreamResponse]]], Awaitable[str]]
 
 
@@ -135,6 +144,29 @@ async def get(url: str, **options: Any) -> client.Answer:
     return await fetch(
         client.Request("GET", url, headers, allow_private=True), **options
     )
+
+
+# Whatever reading of a URL lets it pass: the socket has the last word.
+async def test_socket_is_not_made_for_an_address_inside(serve: Serve) -> None:
+    asked = []
+
+    async def note(request: Request) -> Response:
+        asked.append(1)
+        return Response()
+
+    url = await serve(note)
+    async with client.new_session(allow_private=False) as session:
+        with pytest.raises(aiohttp.ClientConnectorError):
+            await session.get(url)
+    assert asked == []
+
+
+@pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "no-such", ""])
+def test_charset_that_cannot_be_used_is_read_as_utf8(charset: str) -> None:
+    answer = client.Answer(
+        200, f"text/plain; charset={charset}", b"\xc3\xa9\xff", False
+    )
+    assert answer.text() == "\xe9\ufffd"
 
 
 async def test_redirect_to_another_scheme_is_refused(serve: Serve) -> None:
