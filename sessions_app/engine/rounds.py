@@ -75,7 +75,7 @@ class Rounds:
 
     async def run(self) -> Reply:
         """The reply; raises ProviderError if no candidate gave one."""
-        if not self.toolbox or self.work.tool_choice.mode == "none":
+        if not self._offers_tools:
             reply = await self._ask(RoundPlan(self.work.turn_id, 1, self.work.prompt))
             return Reply(reply.text, reply.stop_reason)
         self.texts = list(self.work.progress.round_texts)
@@ -94,16 +94,22 @@ class Rounds:
             self.work.turn_id, MAX_TOOL_ROUNDS + 1, self._messages(), may_be_empty=True
         )
         reply = await self._ask(last)
-        if not self._whole(reply) and self._is_showing():
+        if not self._whole(reply) and self._is_showing:
             await self.show([LIMIT_REPLY])
         return Reply(self._whole(reply) or LIMIT_REPLY, StopReason.TOOL_ROUNDS)
 
+    @property
+    def _offers_tools(self) -> bool:
+        return bool(self.toolbox) and self.work.tool_choice.mode != "none"
+
+    @property
     def _is_showing(self) -> bool:
-        return not self.toolbox or self.work.is_streaming_rounds
+        """Rounds of a turn with tools are kept back, unless the agent shows them."""
+        return not self._offers_tools or self.work.is_streaming_rounds
 
     def _whole(self, reply: RoundReply) -> str:
         """What was shown over all rounds, else what this round says."""
-        return "".join(self.shown) if self._is_showing() else reply.text
+        return "".join(self.shown) if self._is_showing else reply.text
 
     def _tool_plan(self, round_no: int) -> RoundPlan:
         # A choice that forces a call would force one in each round for ever.
@@ -125,13 +131,11 @@ class Rounds:
 
     async def _ask(self, plan: RoundPlan) -> RoundReply:
         work = self.work
-        is_without_tools = not self.toolbox or work.tool_choice.mode == "none"
         plan = replace(
             plan,
             max_output_tokens=work.max_output_tokens,
             temperature=work.temperature,
-            # Rounds of a turn with tools are kept back, unless the agent shows them.
-            show=self.show if is_without_tools or work.is_streaming_rounds else None,
+            show=self.show if self._is_showing else None,
             deltas_before=len(self.shown),
         )
         return await run_with_failover(

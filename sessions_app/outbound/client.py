@@ -166,8 +166,8 @@ async def _follow(
 ) -> Answer:
     method, url, body = request.method, request.url, request.body
     headers = {**_BASE_HEADERS, **request.headers}
+    parts = check_url(url, allow_private=request.allow_private)
     for _ in range(MAX_REDIRECTS + 1):
-        parts = check_url(url, allow_private=request.allow_private)
         async with session.request(
             method,
             url,
@@ -182,9 +182,8 @@ async def _follow(
         url = urljoin(url, location)
         if response.status == 303 or (method == "POST" and response.status < 303):
             method, body = "GET", None
-        if _origin(check_url(url, allow_private=request.allow_private)) != _origin(
-            parts
-        ):
+        left, parts = parts, check_url(url, allow_private=request.allow_private)
+        if _origin(parts) != _origin(left):
             headers = dict(_BASE_HEADERS)
     raise AddressRefused("too many redirects")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sessions_app.domain.errors import BadResponse, ProviderError
+from collections.abc import Collection
+
+from sessions_app.domain.errors import BadResponse, ProviderError, StreamTruncated
 from sessions_app.domain.parts import Part
 from sessions_app.wire.sse_decoder import BOM, ServerSentEvent, SSEDecoder
 
@@ -25,6 +27,8 @@ class ReplyReader:
         self._head: bytes | None = b""  # until the first byte tells what this is
         self._body: bytearray | None = None  # of a JSON document
         self._decoder = SSEDecoder()
+        self._has_text = False
+        self._has_reasoning = False
 
     def feed(self, raw: bytes) -> list[Part]:
         """The parts that these bytes complete."""
@@ -71,6 +75,13 @@ class ReplyReader:
     def _take_rest(self, parts: list[Part]) -> None:
         """Add what the end of the body left open; raise if it came too early."""
         raise NotImplementedError
+
+    def _require_meaning(self, word: str, tool_words: Collection[str]) -> None:
+        """An empty reply stands only if the provider says why it is empty."""
+        if self._has_reasoning:
+            raise StreamTruncated(diagnosis="reasoning, and no reply after it")
+        if not word or word in tool_words:
+            raise BadResponse(diagnosis=f"nothing in the reply, ended by {word!r:.40}")
 
     def _fail(self, error: ProviderError) -> None:
         self.error = error

@@ -137,9 +137,8 @@ def tool_config(tool: Tool) -> ToolConfig:
 
 
 def _load_tools() -> dict[str, ToolConfig]:
-    return {
-        tool.name: tool_config(tool) for tool in Tool.objects.all() if tool.is_enabled
-    }
+    rows = Tool.objects.filter(is_enabled=True)
+    return {tool.name: tool_config(tool) for tool in rows}
 
 
 class Kept(Generic[T]):

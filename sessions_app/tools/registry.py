@@ -38,6 +38,20 @@ def configs_of(
     return [known[name] for name in names if name in known]
 
 
+_tools: dict[str, tuple[ToolConfig, Tool]] = {}
+
+
+def _made(config: ToolConfig) -> Tool:
+    """The tool, made once for as long as it is set up so.
+
+    Judging a schema takes half a millisecond, which no turn need wait for.
+    """
+    kept = _tools.get(config.name)
+    if kept is None or kept[0] != config:
+        kept = _tools[config.name] = config, _MAKERS[config.kind](config)
+    return kept[1]
+
+
 async def load_tools(configs: Iterable[ToolConfig]) -> dict[str, Tool]:
     """All tools of a turn by name; one that cannot be had is left out and logged."""
     tools: dict[str, Tool] = {}
@@ -46,7 +60,7 @@ async def load_tools(configs: Iterable[ToolConfig]) -> dict[str, Tool]:
             if config.kind == MCP:
                 found = await server_tools(config)
             else:
-                found = [_MAKERS[config.kind](config)]
+                found = [_made(config)]
         except ToolFault as error:
             logger.error("The tool %s cannot be offered: %s", config.name, error)
             continue

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sessions_app.domain.errors import ProviderAuth
 from sessions_app.domain.parts import Part
 from sessions_app.domain.prompt import CompletionRequest
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.providers.anthropic.request import request_body
 from sessions_app.providers.anthropic.stream import MessageStream
+from sessions_app.providers.header_key import header_key
 from sessions_app.providers.http import post, read_reply
 
 PATH = "/messages"
@@ -40,11 +40,6 @@ def _headers(config: ProviderConfig, request: CompletionRequest) -> dict[str, st
         "anthropic-version": VERSION,
         "Idempotency-Key": request.idempotency_key,
     }
-    key = config.api_key.strip()
-    if key:
-        if not (key.isascii() and key.isprintable()):
-            raise ProviderAuth(
-                diagnosis="the API key has characters no header may hold"
-            )
+    if key := header_key(config):
         headers["x-api-key"] = key
     return headers

@@ -34,8 +34,6 @@ class MessageStream(ReplyReader):
         self._model = ""
         self._stop_word = ""
         self._has_events = False
-        self._has_text = False
-        self._has_reasoning = False
         self._has_ended = False  # a message_delta gave the reason
 
     def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
@@ -155,10 +153,7 @@ class MessageStream(ReplyReader):
         reason = stop_reason(word)
         calls = self._calls.ready(is_cut=reason in CUT_REASONS)
         if not self._has_text and not calls and reason is not StopReason.CONTENT_FILTER:
-            if self._has_reasoning:
-                raise StreamTruncated(diagnosis="reasoning, and no reply after it")
-            if not word or word == TOOL_USE:
-                raise BadResponse(diagnosis=f"nothing in the reply, stop {word!r:.40}")
+            self._require_meaning(word, (TOOL_USE,))
         parts.extend(calls)
         parts.append(FinishPart(reason, bool(calls), self._model))
         self.is_done = True

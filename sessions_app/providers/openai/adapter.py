@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sessions_app.domain.errors import ProviderAuth, ProviderRefused
+from sessions_app.domain.errors import ProviderRefused
 from sessions_app.domain.parts import Part
 from sessions_app.domain.prompt import CompletionRequest
 from sessions_app.domain.route import ProviderConfig
+from sessions_app.providers.header_key import header_key
 from sessions_app.providers.http import Upstream, post, read_reply
 from sessions_app.providers.openai.request import request_body
 from sessions_app.providers.openai.stream import ReplyStream
@@ -59,11 +60,6 @@ class OpenAIAdapter:
 def _headers(config: ProviderConfig, request: CompletionRequest) -> dict[str, str]:
     accept = "text/event-stream" if request.is_streaming else "application/json"
     headers = {"Accept": accept, "Idempotency-Key": request.idempotency_key}
-    key = config.api_key.strip()
-    if key:
-        if not (key.isascii() and key.isprintable()):
-            raise ProviderAuth(
-                diagnosis="the API key has characters no header may hold"
-            )
+    if key := header_key(config):
         headers["Authorization"] = f"Bearer {key}"
     return headers

@@ -48,8 +48,6 @@ class ReplyStream(ReplyReader):
         self._model = ""
         self._finish_word = ""
         self._has_chunks = False
-        self._has_text = False
-        self._has_reasoning = False
 
     def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
         raw = event.data
@@ -149,17 +147,8 @@ class ReplyStream(ReplyReader):
         word = self._finish_word
         reason = stop_reason(word)
         calls = self._calls.ready(is_cut=reason in CUT_REASONS)
-        if not self._has_text and not calls:
-            self._require_meaning(word, reason)
+        if not self._has_text and not calls and reason is not StopReason.CONTENT_FILTER:
+            self._require_meaning(word, TOOL_WORDS)
         parts.extend(calls)
         parts.append(FinishPart(reason, bool(calls), self._model))
         self.is_done = True
-
-    def _require_meaning(self, word: str, reason: StopReason) -> None:
-        """An empty reply stands only if the provider says why it is empty."""
-        if reason is StopReason.CONTENT_FILTER:
-            return
-        if self._has_reasoning:
-            raise StreamTruncated(diagnosis="reasoning, and no reply after it")
-        if not word or word in TOOL_WORDS:
-            raise BadResponse(diagnosis=f"nothing in the reply, finish {word!r:.40}")

@@ -11,29 +11,12 @@ from sessions_app.providers.anthropic.stream import MessageStream
 from tests.fakes.outcomes import read_reply
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "anthropic"
-FIXTURES = sorted(FOLDER.glob("*.sse")) + sorted(FOLDER.glob("*.json"))
 
 read = partial(read_reply, family=MessageStream)
 
 
-@pytest.fixture(params=FIXTURES, ids=lambda path: path.stem)
-def raw(request: pytest.FixtureRequest) -> bytes:
-    return request.param.read_bytes()
-
-
 def fixture(name: str) -> list[bytes]:
     return [(FOLDER / name).read_bytes()]
-
-
-def test_every_cut_gives_equal_parts(raw: bytes) -> None:
-    whole = read([raw]).key()
-    for at in range(1, len(raw)):
-        assert read([raw[:at], raw[at:]]).key() == whole, at
-
-
-def test_byte_by_byte_gives_equal_parts(raw: bytes) -> None:
-    single = [raw[at : at + 1] for at in range(len(raw))]
-    assert read(single).key() == read([raw]).key()
 
 
 def test_real_stream() -> None:

@@ -2,34 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from sessions_app.domain.errors import ProviderRateLimited, StreamTruncated
 from sessions_app.domain.parts import FinishPart, StopReason, UsagePart
 from tests.fakes.outcomes import read_reply
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "openai"
-FIXTURES = sorted(FOLDER.glob("*.sse")) + sorted(FOLDER.glob("*.json"))
-
-
-@pytest.fixture(params=FIXTURES, ids=lambda path: path.stem)
-def raw(request: pytest.FixtureRequest) -> bytes:
-    return request.param.read_bytes()
 
 
 def fixture(name: str) -> list[bytes]:
     return [(FOLDER / name).read_bytes()]
-
-
-def test_every_cut_gives_equal_parts(raw: bytes) -> None:
-    whole = read_reply([raw]).key()
-    for at in range(1, len(raw)):
-        assert read_reply([raw[:at], raw[at:]]).key() == whole, at
-
-
-def test_byte_by_byte_gives_equal_parts(raw: bytes) -> None:
-    single = [raw[at : at + 1] for at in range(len(raw))]
-    assert read_reply(single).key() == read_reply([raw]).key()
 
 
 def test_no_replacement_mark_from_real_server() -> None:
