@@ -84,8 +84,11 @@ async def everything() -> AsyncIterator[str]:
         stderr=asyncio.subprocess.PIPE,
     )
     assert server.stderr is not None
-    while b"listening" not in await server.stderr.readline():
-        pass
+    said = b""
+    while b"listening" not in said:
+        line = await server.stderr.readline()
+        assert line, f"The server ended: {said.decode()}; is it installed? make node"
+        said += line
     yield f"http://127.0.0.1:{port}/mcp"
     if server.returncode is None:
         server.kill()
