@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from sessions_app import budget_admin, tool_admin  # noqa: F401  (they register)
+from sessions_app.edge.auth import shown_name
 from sessions_app.models import (
     Agent,
     Alert,
@@ -111,6 +112,7 @@ class SessionAdmin(admin.ModelAdmin[Session]):
             "opts": self.opts,
             "conversation": session,
             "may_write": self.has_change_permission(request, session),
+            "operator_name": shown_name(request.user),
             "may_delete": self.has_delete_permission(request, session),
         }
         template = "admin/sessions_app/session/conversation.html"

@@ -34,7 +34,10 @@ async def hand_over(reason: str, context: ToolContext) -> str:
     told = storable(reason)[:MAX_REASON_LENGTH]
     # On the store's threads: a tool's own would keep its connection for ever.
     await in_thread(sessions.ask_for_human, context.session_id, told)
-    return "A colleague was asked to look at this conversation and to answer in it."
+    return (
+        "A colleague was asked to take over this conversation. Tell the visitor so, and"
+        " go on helping until they are here."
+    )
 
 
 @tool

@@ -38,6 +38,7 @@ from sessions_app.store import (
     progress,
     replay,
     sessions,
+    takeover,
     turns,
 )
 from sessions_app.store.posting import PostedTurn, TurnDraft
@@ -62,7 +63,10 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to post; ``content`` None asks for the last answer again."""
+    """A message to post; ``content`` None asks for the last answer again.
+
+    ``operator`` is the name of the person who answers with it, empty if it asks.
+    """
 
     content: str | None
     on_busy: OnBusy = OnBusy.QUEUE
@@ -70,12 +74,14 @@ class NewMessage:
     client_tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = AUTO
     idempotency_key: str = ""
+    operator: str = ""
 
     def digest(self) -> str:
         """What tells two bodies under one Idempotency-Key apart."""
         body = (self.content, self.on_busy, self.allow_failover)
         tools = (self.client_tools, self.tool_choice)
-        return hashlib.sha256(msgspec.json.encode((*body, *tools))).hexdigest()
+        said = (self.operator,) if self.operator else ()
+        return hashlib.sha256(msgspec.json.encode((*body, *tools, *said))).hexdigest()
 
 
 def create_session(
@@ -165,6 +171,7 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
             caller=caller.name,
             scope=caller.scope,
             content=content,
+            operator=message.operator,
             on_busy=message.on_busy,
             allow_failover=message.allow_failover,
             client_tools=[
@@ -203,9 +210,26 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
     return posted
 
 
-def was_answered_by_operator(session_id: str) -> None:
-    """The session waits for a colleague no longer."""
-    sessions.was_handled(session_id)
+def take_over(caller: Caller, session_id: str, operator: str) -> Session:
+    """Have a person answer in the agent's place; a turn that runs is cancelled."""
+    sessions.require(caller.scope, session_id)
+    for turn_id in takeover.begin(session_id, operator):
+        _wake_to_end(turn_id)
+    return sessions.find(caller.scope, session_id)
+
+
+def give_back(caller: Caller, session_id: str) -> Session:
+    """Let the agent answer again; harmless if it does."""
+    sessions.require(caller.scope, session_id)
+    takeover.end(session_id)
+    return sessions.find(caller.scope, session_id)
+
+
+def reply_as_operator(
+    caller: Caller, session_id: str, operator: str, message: NewMessage
+) -> PostedTurn:
+    """Answer the visitor as a person, who takes the session over with it."""
+    return post_message(caller, session_id, replace(message, operator=operator))
 
 
 def read_transcript(

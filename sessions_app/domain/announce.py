@@ -55,7 +55,12 @@ class Announcement:
         end, ids = self.end, (self.session_id, self.turn_id)
         if end.text is not None:
             return MessageCompleted(
-                *ids, end.text, end.usage.summary(), end.stop_reason, end.digest
+                *ids,
+                end.text,
+                end.usage.summary(),
+                end.stop_reason,
+                end.digest,
+                end.operator,
             )
         if end.has_deltas:
             return MessageError(*ids, end.error, end.error_code)

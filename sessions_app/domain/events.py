@@ -29,12 +29,16 @@ class StatusRunning:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The turn begins; ``agent`` is the slug of the agent that answers."""
+    """The turn begins; ``agent`` is the slug of the agent that answers.
+
+    ``operator`` is left out unless a person speaks in the agent's place.
+    """
 
     kind: ClassVar[str] = "turn_started"
     session_id: str
     turn_id: str
     agent: str
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,11 @@ class TurnAwaitingTools:
 
 @dataclass(frozen=True, slots=True)
 class MessageCompleted:
-    """The reply is whole and stored; ``digest`` is the SHA-256 of its UTF-8, in hex."""
+    """The reply is whole and stored; ``digest`` is the SHA-256 of its UTF-8, in hex.
+
+    ``operator`` is the name of the person who wrote it, or who was given the message
+    (``stop_reason`` ``handed_over``, the text empty); left out if there is none.
+    """
 
     kind: ClassVar[str] = "message_completed"
     session_id: str
@@ -135,6 +143,7 @@ class MessageCompleted:
     usage: UsageSummary
     stop_reason: str
     digest: str
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True)

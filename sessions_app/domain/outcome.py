@@ -99,6 +99,7 @@ class TurnEnd:
     """The one end of a turn; ``terminal_n`` is where it stands in the log.
 
     ``text`` is None if the turn has no reply (it failed), else the stored text.
+    ``operator`` is the name of the person who speaks in the agent's place, if one does.
     """
 
     state: TurnState
@@ -111,4 +112,5 @@ class TurnEnd:
     error: str = ""
     error_retryable: bool = False
     has_deltas: bool = False
+    operator: str = ""
     attempts: tuple[AttemptRecord, ...] = field(default=())

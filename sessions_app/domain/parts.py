@@ -15,6 +15,7 @@ class StopReason(StrEnum):
     CONTENT_FILTER = "content_filter"
     CANCELLED = "cancelled"
     TOOL_ROUNDS = "tool_rounds"
+    HANDED_OVER = "handed_over"  # an operator has it; no model was asked
     UNKNOWN = "unknown"
 
 

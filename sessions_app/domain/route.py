@@ -52,7 +52,8 @@ class TurnWork:
     ``allowances`` is what is reserved for the turn, empty unless it ``is_budgeted``.
     ``has_memory`` has what no longer fits into the window summarised.
     ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
-    its question was answered before, or is to be.
+    its question was answered before, or is to be. With an ``operator`` no model is
+    asked: ``spoken`` is what that person says, empty if the turn brings them a message.
     """
 
     turn_id: str
@@ -76,6 +77,8 @@ class TurnWork:
     has_memory: bool = False
     is_again: bool = False
     is_cancelled: bool = False
+    operator: str = ""
+    spoken: str = ""
 
 
 def split_route_entry(text: str) -> tuple[str, str]:

@@ -27,19 +27,24 @@ TICKET_PREFIX = "lt_"
 TICKET_LIFE_S = 60
 _TICKET_SALT = "lantern.ticket"
 MAX_CREDENTIAL_LENGTH = 4096
+MAX_NAME_LENGTH = 100
 
 Kind = Literal["key", "visitor", "staff"]
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller; ``embed`` is the widget that a visitor came through."""
+    """An authenticated caller; ``embed`` is the widget that a visitor came through.
+
+    ``name`` is what visitors read when it answers them; only staff have one.
+    """
 
     kind: Kind
     caller: Caller
     scopes: frozenset[str] = field(default=frozenset())
     embed: str = ""
     may_write: bool = True
+    name: str = ""
 
     @property
     def is_authenticated(self) -> bool:
@@ -120,7 +125,14 @@ def principal_of_user(user: object) -> Principal:
         raise Unauthorized()
     may_write = user.has_perm("sessions_app.change_session")  # type: ignore[attr-defined]
     name = f"staff:{user.pk}"  # type: ignore[attr-defined]
-    return Principal("staff", Caller(name, SessionFilter()), may_write=may_write)
+    caller = Caller(name, SessionFilter())
+    return Principal("staff", caller, may_write=may_write, name=shown_name(user))
+
+
+def shown_name(user: object) -> str:
+    """What visitors read of a staff member: the first name, else the login's."""
+    first_name = str(getattr(user, "first_name", "")).strip()
+    return (first_name or str(user))[:MAX_NAME_LENGTH]
 
 
 def issue_ticket(principal: Principal, session_id: str) -> str:

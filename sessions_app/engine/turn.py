@@ -130,8 +130,10 @@ class TurnRun:
         if work.progress.next_n == 1:
             await self._publisher.publish(
                 StatusRunning(work.session_id),
-                TurnStarted(work.session_id, work.turn_id, work.agent),
+                TurnStarted(work.session_id, work.turn_id, work.agent, work.operator),
             )
+        if work.operator:
+            return self._by_operator()
         if work.is_cancelled or self._stop_cause is StopCause.CANCEL:
             return Reply("".join(self._shown), StopReason.CANCELLED)
         work = await with_memory(work, self._find_adapter, self._book)
@@ -146,6 +148,11 @@ class TurnRun:
             shown=self._shown,
         )
         return await self._rounds.run()
+
+    def _by_operator(self) -> Reply:
+        """A person's words, or nothing: the message waits for one."""
+        spoken = self.work.spoken
+        return Reply(spoken, StopReason.STOP if spoken else StopReason.HANDED_OVER)
 
     async def _show(self, texts: list[str]) -> None:
         """Publish text as it comes; that there is any is committed first."""
@@ -167,10 +174,13 @@ class TurnRun:
             stop_reason=reply.stop_reason,
             digest=digest_of(reply.text),
             has_deltas=bool(self._shown),
+            operator=self.work.operator,
             attempts=self._book.take_unstored(),
         )
 
     def _cancelled(self) -> TurnEnd:
+        if self.work.operator:  # what a person said is whole
+            return self._completed(self._by_operator())
         return self._completed(Reply("".join(self._shown), StopReason.CANCELLED))
 
     def _failed(self, error: LanternError, retryable: bool) -> TurnEnd:

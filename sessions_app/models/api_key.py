@@ -13,6 +13,7 @@ KEY_LENGTH = 43
 """Characters of a made key after its prefix: 256 bits."""
 ALL_AGENTS = "*"
 ALL_SESSIONS_SCOPE = "sessions.all"
+OPERATOR_SCOPE = "operator"
 
 
 def hash_key(key: str) -> str:

@@ -14,7 +14,11 @@ def new_message_id() -> str:
 
 
 class Message(models.Model):
-    """Ordered by its turn's ordinal, then ``position``: 0 asks, 1 answers."""
+    """Ordered by its turn's ordinal, then ``position``: 0 asks, 1 answers.
+
+    ``author`` is the caller that wrote it; ``operator`` is the name of the person who
+    answers with it, or to whom it was brought; empty where a model is asked.
+    """
 
     id = models.CharField(
         primary_key=True, max_length=40, default=new_message_id, editable=False
@@ -28,6 +32,7 @@ class Message(models.Model):
     role = models.CharField(max_length=16)
     content = models.TextField()
     author = models.CharField(max_length=200, blank=True, default="")
+    operator = models.CharField(max_length=100, blank=True, default="")
     is_superseded = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

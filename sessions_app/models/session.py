@@ -17,7 +17,8 @@ class Session(models.Model):
     """One conversation; ``owner`` is the caller that made it, such as ``key:3``.
 
     Whether it runs is not stored here but read off its turns. ``summary`` is what an
-    agent with a memory is told of the turns up to ``summary_to``.
+    agent with a memory is told of the turns up to ``summary_to``. ``operator`` is the
+    name of the person who has taken over from the agent, as the visitor reads it.
     """
 
     id = models.CharField(
@@ -33,6 +34,7 @@ class Session(models.Model):
     summary = models.TextField(blank=True, default="", editable=False)
     summary_to = models.PositiveIntegerField(default=0, editable=False)
     is_closed = models.BooleanField(default=False)
+    operator = models.CharField(max_length=100, blank=True, default="", editable=False)
     needs_human = models.BooleanField(
         default=False, help_text="The agent asked for a colleague."
     )

@@ -15,7 +15,10 @@ def new_turn_id() -> str:
 
 
 class Turn(models.Model):
-    """Has exactly one end; ``fence`` grows with each claim and stops old runners."""
+    """Has exactly one end; ``fence`` grows with each claim and stops old runners.
+
+    ``operator`` names the person who speaks in it, or who is brought its message.
+    """
 
     id = models.CharField(
         primary_key=True, max_length=40, default=new_turn_id, editable=False
@@ -28,6 +31,7 @@ class Turn(models.Model):
     )
     allow_failover = models.BooleanField(default=True)
     is_budgeted = models.BooleanField(default=False)
+    operator = models.CharField(max_length=100, blank=True, default="")
 
     fence = models.PositiveIntegerField(default=0)
     worker = models.CharField(max_length=40, blank=True, default="")

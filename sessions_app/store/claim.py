@@ -39,6 +39,8 @@ class QueuedTurn(NamedTuple):
     is_budgeted: bool
     summary: str
     summary_to: int
+    operator: str
+    spoken: str | None
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -57,10 +59,11 @@ def _claim(turn_id: str, worker: str) -> TurnWork | None:
     claimed = sql.change(
         "UPDATE sessions_app_turn SET state = 'running', fence = fence + 1,"
         f" worker = %s, started_at = {sql.now()}, lease_until = {sql.lease_end()}"
-        " WHERE id = %s AND state = 'queued' AND fence = %s",
+        " WHERE id = %s AND state = 'queued' AND fence = %s AND operator = %s",
         worker,
         turn_id,
         turn.fence,
+        turn.operator,  # whom the turn is for may have changed since it was read
     )
     return _work_of(turn_id, turn) if claimed else None
 
@@ -70,10 +73,12 @@ def _queued(turn_id: str) -> QueuedTurn | None:
         "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
         " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
         " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted,"
-        " s.summary, s.summary_to"
+        " s.summary, s.summary_to, t.operator, r.content"
         " FROM sessions_app_turn t"
         " JOIN sessions_app_session s ON s.id = t.session_id"
         " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
+        # What an operator says is stored with the turn; a model's reply comes later.
+        " LEFT JOIN sessions_app_message r ON r.turn_id = t.id AND r.position = 1"
         " WHERE t.id = %s AND t.state = 'queued'",
         turn_id,
     )
@@ -123,6 +128,8 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         has_memory=plan.memory,
         is_again=asked is not None and asked < turn.ordinal,
         is_cancelled=bool(turn.cancel_requested),
+        operator=turn.operator,
+        spoken=turn.spoken or "",
     )
 
 

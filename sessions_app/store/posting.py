@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -26,20 +26,22 @@ from sessions_app.domain.states import (
     TurnState,
 )
 from sessions_app.models import Idempotency, Message, Turn
-from sessions_app.store import budgets, sql
+from sessions_app.store import budgets, sql, takeover
 from sessions_app.store.budgets import Payer
 from sessions_app.store.claim import reserve_for
 from sessions_app.store.sessions import SessionFilter
 from sessions_app.store.turns import ask_to_end
 
 RETRY_AFTER_QUEUE_FULL_S = 5
+TAKEN_OVER = "A person has taken over; the agent does not answer at present."
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDraft:
     """A message as it is accepted; ``content`` None asks for another answer.
 
-    ``body_digest`` tells two bodies under one ``idempotency_key`` apart.
+    ``body_digest`` tells two bodies under one ``idempotency_key`` apart. With an
+    ``operator`` the message is not a question but that person's reply.
     """
 
     session_id: str
@@ -51,6 +53,7 @@ class TurnDraft:
     client_tools: Sequence[dict[str, Any]] = ()
     tool_choice: Mapping[str, str] = field(default_factory=dict)
     idempotency_key: str = ""
+    operator: str = ""
     body_digest: str = ""
 
 
@@ -71,28 +74,33 @@ def post(draft: TurnDraft) -> PostedTurn:
 
     BudgetExceeded, like any refusal, leaves nothing behind.
     """
-    last_ordinal, is_closed, agent = _locked(draft)
+    found = _locked(draft)
     if draft.idempotency_key and (earlier := _replay(draft)):
         return earlier
-    if is_closed:
+    if found.is_closed:
         raise SessionClosed()
-    interrupted = _make_way(draft)
+    interrupted = _taken_over(draft) if draft.operator else ""
+    interrupted = _make_way(draft) or interrupted
     turn = Turn(
         session_id=draft.session_id,
-        ordinal=last_ordinal + 1,
+        ordinal=found.last_ordinal + 1,
         allow_failover=draft.allow_failover,
         client_tools=list(draft.client_tools),
         tool_choice=dict(draft.tool_choice),
+        operator=draft.operator or found.operator,
     )
     message = None
     if draft.content is None:
+        if turn.operator:
+            raise BadRequest(TAKEN_OVER)
         _ask_again(turn)
     else:
-        message = _question(draft, turn)
-        turn.user_message_id = message.pk
+        message = _message(draft, turn)
+        if not draft.operator:
+            turn.user_message_id = message.pk
     _store(draft, turn, message)
-    payer = Payer(draft.caller, agent, draft.session_id)
-    if limits := budgets.applying(payer):
+    payer = Payer(draft.caller, found.agent, draft.session_id)
+    if not turn.operator and (limits := budgets.applying(payer)):
         reserve_for(turn.pk, limits)
     return PostedTurn(draft.session_id, turn.pk, turn.ordinal, interrupted=interrupted)
 
@@ -117,34 +125,45 @@ def _store(draft: TurnDraft, turn: Turn, message: Message | None) -> None:
         )
 
 
-def _locked(draft: TurnDraft) -> tuple[int, bool, str]:
-    """The session's last ordinal, whether it is closed, and its agent's slug.
+class LockedSession(NamedTuple):
+    """What accepting a message has to know of its session."""
 
-    Its row is locked: posts of one session come one after the other.
-    """
+    last_ordinal: int
+    is_closed: bool
+    owner: str
+    agent: str
+    operator: str
+
+
+def _locked(draft: TurnDraft) -> LockedSession:
+    """The session, its row locked: posts of one session come one after the other."""
     found: Sequence[sql.Row] = ()
     if ids.could_be_id(draft.session_id):
         found = sql.rows(
-            "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug"
+            "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug, s.operator"
             " FROM sessions_app_session s"
             " JOIN sessions_app_agent a ON a.id = s.agent_id"
             f" WHERE s.id = %s{sql.for_update_of('s')}",
             draft.session_id,
         )
-    if not found or not draft.scope.covers(owner=found[0][2], agent=found[0][3]):
+    session = LockedSession(*found[0]) if found else None
+    if session is None or not draft.scope.covers(
+        owner=session.owner, agent=session.agent
+    ):
         raise NotFound("There is no such session.")
-    return found[0][0], bool(found[0][1]), found[0][3]
+    return session
 
 
-def _question(draft: TurnDraft, turn: Turn) -> Message:
+def _message(draft: TurnDraft, turn: Turn) -> Message:
     return Message(
         session_id=draft.session_id,
         turn_id=turn.pk,
         ordinal=turn.ordinal,
-        position=0,
-        role="user",
+        position=1 if draft.operator else 0,
+        role="assistant" if draft.operator else "user",
         content=draft.content or "",
         author=draft.caller,
+        operator=turn.operator,
     )
 
 
@@ -161,6 +180,12 @@ def _replay(draft: TurnDraft) -> PostedTurn | None:
         raise IdempotencyMismatch()
     turn = record.turn
     return PostedTurn(draft.session_id, turn.pk, turn.ordinal, is_replay=True)
+
+
+def _taken_over(draft: TurnDraft) -> str:
+    """Have the operator speak for the agent; the turn that ends for it, or empty."""
+    ended = takeover.begin(draft.session_id, draft.operator)
+    return ended[0] if ended else ""
 
 
 def _make_way(draft: TurnDraft) -> str:

@@ -85,6 +85,7 @@ def end_of(turn: Turn) -> TurnEnd:
         error=turn.error,
         error_retryable=turn.error_retryable,
         has_deltas=turn.has_deltas,
+        operator=turn.operator,
     )
 
 

@@ -137,13 +137,6 @@ def ask_for_human(session_id: str, reason: str) -> None:
     )
 
 
-def was_handled(session_id: str) -> None:
-    """An operator answered."""
-    Session.objects.filter(pk=session_id, needs_human=True).update(
-        needs_human=False, handover_reason=""
-    )
-
-
 def close(session_id: str) -> list[str]:
     """Take no more messages, cancel what is open; the ids of the open turns."""
     Session.objects.filter(pk=session_id).update(is_closed=True)

@@ -149,7 +149,7 @@ def _finish(work: TurnWork, end: TurnEnd) -> bool:
     if not ended:
         return False
     _book(work.turn_id, end.attempts)
-    if end.text:
+    if end.text and not work.operator:  # a person's words are stored already
         _store_reply(work, end.text)
     if work.is_budgeted:
         # Last, as accepting a message locks its session before the ledgers, too.

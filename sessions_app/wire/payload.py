@@ -27,6 +27,9 @@ def camel(name: str) -> str:
     return _BOUNDARY.sub(lambda match: match[1].upper(), name)
 
 
+OPTIONAL = {"operator"}
+"""Fields that are left out where they are empty."""
+
 _FIELD_NAMES = {
     kind: tuple((item.name, camel(item.name)) for item in fields(kind))
     for kind in (*get_args(SessionEvent), UsageSummary)
@@ -39,6 +42,7 @@ def event_object(event: SessionEvent | UsageSummary) -> dict[str, Any]:
         wire: event_object(value) if isinstance(value, UsageSummary) else value
         for name, wire in _FIELD_NAMES[type(event)]
         for value in (getattr(event, name),)
+        if value or name not in OPTIONAL
     }
 
 

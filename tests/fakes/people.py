@@ -40,9 +40,9 @@ def make_embed(agent: Agent, key: str = "pk_shop", **fields: Any) -> Embed:
     return Embed.objects.create(key=key, agent=agent, **{"origins": [SHOP], **fields})
 
 
-def make_caller(name: str = "key:1") -> Caller:
-    """A caller that sees its own sessions."""
-    return Caller(name, SessionFilter(owner=name))
+def make_caller(name: str = "key:1", *, sees_all: bool = False) -> Caller:
+    """A caller that sees its own sessions, or all."""
+    return Caller(name, SessionFilter(owner=None if sees_all else name))
 
 
 def make_session(agent: Agent, owner: str = "key:1", **fields: Any) -> Session:

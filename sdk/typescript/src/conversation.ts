@@ -32,6 +32,8 @@ export interface TurnView {
   userText: string | null;
   /** It answers the message of the turn before it again. */
   isAgain: boolean;
+  /** The person who speaks in the agent's place, or was brought the message. */
+  operator: string | null;
   /** The reply as far as it is known. */
   text: string;
   phase: TurnPhase;
@@ -61,6 +63,7 @@ export function newTurn(key: string, turnId: string | null, phase: TurnPhase): T
     turnId,
     userText: null,
     isAgain: false,
+    operator: null,
     text: "",
     phase,
     failure: null,
@@ -90,6 +93,17 @@ export function proposeTurn(
   userText: string | null,
 ): ConversationState {
   const turn = { ...newTurn(key, null, "sending"), userText, isAgain: userText === null };
+  return { ...state, turns: [...state.turns, turn] };
+}
+
+/** A person's reply is shown at once, too. */
+export function proposeReply(
+  state: ConversationState,
+  key: string,
+  text: string,
+  operator: string,
+): ConversationState {
+  const turn = { ...newTurn(key, null, "sending"), text, operator };
   return { ...state, turns: [...state.turns, turn] };
 }
 
@@ -146,12 +160,21 @@ export function mergeTranscript(
 }
 
 function storedIn(turn: TurnView, message: Message): TurnView {
-  if (message.role === "user") return { ...turn, userText: message.content, isAgain: false };
+  const operator = message.operator ?? turn.operator;
+  if (message.role === "user") {
+    const asked = { ...turn, operator, userText: message.content, isAgain: false };
+    return operator !== null && turn.phase === "unanswered" ? broughtTo(asked) : asked;
+  }
   if (message.role !== "assistant") return turn;
+  turn = { ...turn, operator };
   // The message it answers is stored before it, with the first turn that answered.
-  const isAgain = turn.userText === null && message.turnId !== null;
+  const isAgain = turn.userText === null && message.turnId !== null && operator === null;
   if (message.superseded === true) return { ...turn, isAgain };
   turn = { ...turn, isAgain };
   if (turn.phase === "cancelled") return { ...turn, text: message.content };
   return { ...turn, text: message.content, phase: "completed", failure: null, held: {} };
+}
+
+function broughtTo(turn: TurnView): TurnView {
+  return { ...turn, phase: "completed", stopReason: "handed_over" };
 }

@@ -16,6 +16,8 @@ export type StopReason =
   | "content_filter"
   | "cancelled"
   | "tool_rounds"
+  /** A person has the conversation: the message was brought to them, no model asked. */
+  | "handed_over"
   | "unknown";
 
 interface InSession {
@@ -34,7 +36,7 @@ interface InToolCall extends InTurn {
   name: string;
 }
 
-export type TurnStarted = InTurn & { kind: "turn_started"; agent: string };
+export type TurnStarted = InTurn & { kind: "turn_started"; agent: string; operator?: string };
 export type MessageDelta = InTurn & { kind: "message_delta"; seq: number; delta: string };
 export type MessageCompleted = InTurn & {
   kind: "message_completed";
@@ -42,6 +44,8 @@ export type MessageCompleted = InTurn & {
   usage: Usage;
   stopReason?: StopReason;
   digest?: string;
+  /** The person who wrote it, or to whom the message was brought. */
+  operator?: string;
 };
 export type MessageError = InTurn & { kind: "message_error"; error: string; code?: string };
 export type TurnFailed = InTurn & {

@@ -5,6 +5,7 @@ export {
   EMPTY_CONVERSATION,
   isActive,
   mergeTranscript,
+  proposeReply,
   proposeTurn,
   withdrawTurn,
   type ConversationState,
@@ -44,7 +45,7 @@ export {
   type NewSession,
   type Page,
   type Session,
-  type SessionStreamEvent,
   type ToolResult,
 } from "./sessions.js";
 export { SseDecoder, type SseFrame } from "./sse.js";
+export type { SessionStreamEvent } from "./reply-reader.js";

@@ -44,7 +44,7 @@ function nextTurn(turn: TurnView, event: TurnEvent): TurnView {
   if (isOver(turn)) return turn;
   switch (event.kind) {
     case "turn_started":
-      return { ...turn, phase: "running" };
+      return { ...turn, phase: "running", operator: event.operator ?? null };
     case "message_delta":
       return withDelta(turn, event);
     case "message_completed":
@@ -54,6 +54,7 @@ function nextTurn(turn: TurnView, event: TurnEvent): TurnView {
         held: {},
         phase: event.stopReason === "cancelled" ? "cancelled" : "completed",
         stopReason: event.stopReason ?? null,
+        operator: event.operator ?? turn.operator,
       };
     case "message_error":
       return failed(turn, event.code ?? "internal", event.error);

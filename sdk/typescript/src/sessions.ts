@@ -1,6 +1,6 @@
 import type { LanternClient } from "./client.js";
-import { ConnectionError, MessageStreamError } from "./errors.js";
-import type { SessionEvent, StopReason, Usage } from "./events.js";
+import { ConnectionError } from "./errors.js";
+import { ReplyReader, type SessionStreamEvent } from "./reply-reader.js";
 import { SessionStream, type SessionStreamOptions } from "./session-stream.js";
 
 export interface Session {
@@ -8,6 +8,8 @@ export interface Session {
   status: "idle" | "running" | "awaiting_tools" | "closed";
   agent?: string;
   title?: string | null;
+  /** The person who has taken over from the agent. */
+  operator?: string | null;
   createdAt?: string;
   updatedAt?: string;
 }
@@ -20,6 +22,8 @@ export interface Message {
   createdAt: string;
   /** A later answer took its place. */
   superseded?: boolean;
+  /** The person who answered with it, or to whom it was brought. */
+  operator?: string;
 }
 
 export interface Page<T> {
@@ -68,10 +72,6 @@ export interface CallOptions {
   /** The same key for the same message never runs, or bills, a second turn. */
   idempotencyKey?: string | undefined;
 }
-
-export type SessionStreamEvent =
-  | { type: "delta"; delta: string }
-  | { type: "completed"; text: string; usage: Usage; stopReason?: StopReason };
 
 const PAGE_LIMIT = 100;
 
@@ -216,6 +216,38 @@ export class Sessions {
     });
   }
 
+  /** Has a person answer in the agent's place; for staff and keys that may. */
+  takeOver(sessionId: string, name?: string, options: CallOptions = {}): Promise<Session> {
+    return this.#client.json(`${pathOf(sessionId)}/takeover`, {
+      method: "POST",
+      body: name === undefined ? {} : { name },
+      signal: options.signal,
+    });
+  }
+
+  /** Lets the agent answer again. */
+  giveBack(sessionId: string, options: CallOptions = {}): Promise<Session> {
+    return this.#client.json(`${pathOf(sessionId)}/takeover`, {
+      method: "DELETE",
+      signal: options.signal,
+    });
+  }
+
+  /** Answers as a person, who takes the session over with it. */
+  replyAsOperator(
+    sessionId: string,
+    reply: { content: string; name?: string },
+    options: CallOptions = {},
+  ): Promise<AcceptedTurn> {
+    return this.#client.json(`${pathOf(sessionId)}/replies`, {
+      method: "POST",
+      body: reply,
+      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
+      signal: options.signal,
+      repeatable: true,
+    });
+  }
+
   /** Every event of the session, over as many connections as it takes. */
   follow(sessionId: string, options: SessionStreamOptions = {}): SessionStream {
     return new SessionStream(this.#client, sessionId, options);
@@ -243,71 +275,6 @@ export class Sessions {
     options.signal?.throwIfAborted();
     throw new ConnectionError("The event stream ended before the reply did.");
   }
-}
-
-/** Picks one turn's reply out of a session's events, deltas in the order of `seq`. */
-class ReplyReader {
-  isComplete = false;
-  readonly #turnId: string;
-  readonly #held = new Map<number, string>();
-  #nextSeq = 1;
-  #cannedReply: string | null = null;
-
-  constructor(turnId: string) {
-    this.#turnId = turnId;
-  }
-
-  *read(event: SessionEvent): Generator<SessionStreamEvent, void> {
-    if ("turnId" in event && event.turnId !== this.#turnId) return;
-    switch (event.kind) {
-      case "message_delta":
-        if (event.seq >= this.#nextSeq) this.#held.set(event.seq, event.delta);
-        yield* this.#release();
-        return;
-      case "message_completed":
-        this.isComplete = true;
-        yield completed(event.text, event.usage, event.stopReason);
-        return;
-      case "message_error":
-        throw new MessageStreamError(event.error, event.code ?? "internal", this.#turnId);
-      case "turn_failed":
-        throw new MessageStreamError(
-          event.error,
-          event.code,
-          this.#turnId,
-          event.retryable,
-        );
-      case "agent.message":
-        this.#cannedReply = event.text;
-        return;
-      case "session.status_idle":
-        // A server without `turn_failed` ends a failed turn with the canned reply alone.
-        if (this.#cannedReply !== null) {
-          throw new MessageStreamError(this.#cannedReply, "provider_error", this.#turnId);
-        }
-    }
-  }
-
-  *#release(): Generator<SessionStreamEvent, void> {
-    for (
-      let delta = this.#held.get(this.#nextSeq);
-      delta !== undefined;
-      delta = this.#held.get(this.#nextSeq)
-    ) {
-      this.#held.delete(this.#nextSeq);
-      this.#nextSeq += 1;
-      yield { type: "delta", delta };
-    }
-  }
-}
-
-function completed(
-  text: string,
-  usage: Usage,
-  stopReason: StopReason | undefined,
-): SessionStreamEvent {
-  const event = { type: "completed", text, usage } as const;
-  return stopReason === undefined ? event : { ...event, stopReason };
 }
 
 function pathOf(sessionId: string): string {

@@ -29,9 +29,10 @@ function message(role: string, turnId: string, content: string): Message {
   return { id: `m-${turnId}-${role}`, role, turnId, content, createdAt: "" };
 }
 
-test.each(vectors.cases)("$name", ({ events, turns, lastEventId, isRunning }) => {
+test.each(vectors.cases)("$name", ({ events, turns, operators, lastEventId, isRunning }) => {
   const state = fold(events as unknown as Row[]);
   expect(outline(state)).toEqual(turns);
+  if (operators !== undefined) expect(state.turns.map((turn) => turn.operator)).toEqual(operators);
   if (lastEventId !== undefined) expect(state.lastEventId).toBe(lastEventId);
   if (isRunning !== undefined) expect(state.isRunning).toBe(isRunning);
 });
@@ -40,6 +41,20 @@ test.each(vectors.cases)("twice the same: $name", ({ events }) => {
   const rows = events as unknown as Row[];
   const once = fold(rows);
   expect(outline(fold(rows, once))).toEqual(outline(once));
+});
+
+test("a transcript tells what people wrote, and what was brought to them", () => {
+  const state = mergeTranscript(EMPTY_CONVERSATION, [
+    message("user", "t1", "A person, please"),
+    message("assistant", "t1", "Gladly."),
+    { ...message("assistant", "t2", "Anna here."), operator: "Anna" },
+    { ...message("user", "t3", "Thanks"), operator: "Anna" },
+  ]);
+  expect(state.turns).toMatchObject([
+    { operator: null, isAgain: false },
+    { operator: "Anna", isAgain: false, text: "Anna here.", phase: "completed" },
+    { operator: "Anna", userText: "Thanks", phase: "completed", stopReason: "handed_over" },
+  ]);
 });
 
 test("unknown kinds and unreadable payloads are ignored", () => {

@@ -61,6 +61,14 @@ class NewMessageBody(TurnOptionsBody):
     content = StrictCharField(trim_whitespace=False, allow_blank=True)
 
 
+class TakeoverBody(StrictSerializer):
+    name = StrictCharField(max_length=100, required=False)
+
+
+class OperatorReplyBody(TakeoverBody):
+    content = StrictCharField(trim_whitespace=False, allow_blank=True)
+
+
 class FeedbackBody(StrictSerializer):
     rating = serializers.ChoiceField(choices=["up", "down"])
     comment = StrictCharField(max_length=2000, required=False, allow_blank=True)
@@ -96,6 +104,7 @@ class SessionShape(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=[s.value for s in SessionStatus])
     user = serializers.CharField()
     metadata = serializers.DictField()
+    operator = serializers.CharField(allow_null=True)
     createdAt = serializers.DateTimeField()
     updatedAt = serializers.DateTimeField()
 
@@ -107,6 +116,7 @@ class MessageShape(serializers.Serializer[Any]):
     turnId = serializers.CharField()
     createdAt = serializers.DateTimeField()
     superseded = serializers.BooleanField(required=False)
+    operator = serializers.CharField(required=False)
 
 
 class UsageShape(serializers.Serializer[Any]):
@@ -201,6 +211,7 @@ def session_object(session: Session) -> dict[str, Any]:
         "status": session.status,
         "user": session.user,
         "metadata": session.metadata,
+        "operator": session.operator or None,
         "createdAt": session.created_at,
         "updatedAt": session.updated_at,
     }
@@ -217,6 +228,8 @@ def message_object(message: Message) -> dict[str, Any]:
     }
     if message.is_superseded:
         shown["superseded"] = True
+    if message.operator:
+        shown["operator"] = message.operator
     return shown
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app.edge.rest import views
+from sessions_app.edge.rest import operator_views, views
 from sessions_app.edge.rest.schema import socket_schema_page
 
-TURN = "sessions/<str:session_id>/turns/<str:turn_id>"
+SESSION = "sessions/<str:session_id>"
+TURN = f"{SESSION}/turns/<str:turn_id>"
 
 urlpatterns = [
     path("socket/schema", socket_schema_page),
     path("sessions", views.SessionsEndpoint.as_view()),
-    path("sessions/<str:session_id>", views.SessionEndpoint.as_view()),
-    path("sessions/<str:session_id>/messages", views.MessagesEndpoint.as_view()),
-    path("sessions/<str:session_id>/regenerate", views.RegenerateEndpoint.as_view()),
-    path("sessions/<str:session_id>/ticket", views.TicketEndpoint.as_view()),
+    path(SESSION, views.SessionEndpoint.as_view()),
+    path(f"{SESSION}/messages", views.MessagesEndpoint.as_view()),
+    path(f"{SESSION}/regenerate", views.RegenerateEndpoint.as_view()),
+    path(f"{SESSION}/ticket", views.TicketEndpoint.as_view()),
+    path(f"{SESSION}/takeover", operator_views.TakeoverEndpoint.as_view()),
+    path(f"{SESSION}/replies", operator_views.OperatorRepliesEndpoint.as_view()),
     path(TURN, views.TurnEndpoint.as_view()),
     path(f"{TURN}/cancel", views.CancelEndpoint.as_view()),
     path(f"{TURN}/toolResults", views.ToolResultsEndpoint.as_view()),

@@ -130,8 +130,6 @@ class MessagesEndpoint(Endpoint):
 
     def _post(self, session_id: str, message: service.NewMessage) -> Response:
         posted = service.post_message(self.principal.caller, session_id, message)
-        if self.principal.kind == "staff":
-            service.was_answered_by_operator(session_id)
         headers = {"Idempotency-Replayed": "true"} if posted.is_replay else {}
         return Response(shapes.posted_object(posted), status=202, headers=headers)
 

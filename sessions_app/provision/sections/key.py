@@ -10,6 +10,7 @@ from sessions_app.models.api_key import (
     ALL_AGENTS,
     ALL_SESSIONS_SCOPE,
     KEY_PREFIX,
+    OPERATOR_SCOPE,
     default_scopes,
     hash_key,
     new_key,
@@ -20,6 +21,7 @@ from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
 
 MAX_KEY_LENGTH = 200
+SCOPES = (*default_scopes(), ALL_SESSIONS_SCOPE, OPERATOR_SCOPE)
 
 _KEY = re.compile(rf"{KEY_PREFIX}[!-~]+")
 
@@ -51,8 +53,8 @@ class KeySection(Section[ApiKey]):
         Field(
             "scopes",
             f.TEXTS,
-            f"What it may do: {', '.join([*default_scopes(), ALL_SESSIONS_SCOPE])}.",
-            check=f.one_of([*default_scopes(), ALL_SESSIONS_SCOPE]),
+            f"What it may do: {', '.join(SCOPES)}.",
+            check=f.one_of(SCOPES),
         ),
     )
 

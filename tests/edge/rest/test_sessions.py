@@ -30,7 +30,8 @@ def test_new_session_shows_all_its_fields(rest: Rest, people: People) -> None:
     shown = answer.json
     assert {name: shown[name] for name in fields} == fields
     assert (shown["agent"], shown["status"]) == ("helper", "idle")
-    assert set(shown) == {*fields, "id", "agent", "status", "createdAt", "updatedAt"}
+    own = {"id", "agent", "status", "operator", "createdAt", "updatedAt"}
+    assert set(shown) == {*fields, *own}
     stored = Session.objects.get(pk=shown["id"])
     assert (stored.system_prompt, stored.owner) == ("Be.", people.session.owner)
 

@@ -10,6 +10,7 @@ import { Store, type ChatState } from "../panel/store.js";
 import { createComposer, type ComposerView } from "../panel/view/composer.js";
 import { createNotice } from "../panel/view/notice.js";
 import { createThread } from "../panel/view/thread.js";
+import { Desk } from "./desk.js";
 
 /** The operator looks at one given session, with the rights of the admin's cookie. */
 function operatorAccess(section: HTMLElement, sessionId: string): SessionAccess {
@@ -31,8 +32,9 @@ function operatorAccess(section: HTMLElement, sessionId: string): SessionAccess 
 function mountConversation(section: HTMLElement, sessionId: string): void {
   const t = translator(document.documentElement.lang || "en");
   const store = new Store();
-  const chat = new Chat(operatorAccess(section, sessionId), store, t, {
-    onEvent: () => undefined,
+  const access = operatorAccess(section, sessionId);
+  const chat: Chat = new Chat(access, store, t, {
+    onEvent: (event) => desk.heed(event),
     onError: () => undefined,
   });
   const announcer = createAnnouncer();
@@ -49,9 +51,11 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
   });
   const notice = createNotice(() => void chat.show());
   const link = el("p", { class: "link", hidden: true });
-  const composer = operatorComposer(t, chat, sessionId);
-  composer.element.hidden = section.dataset["canReply"] === "0";
-  section.replaceChildren(thread.element, link, notice.element, composer.element);
+  const desk = new Desk(section, access.client.sessions, chat, t);
+  const composer = operatorComposer(t, (text) => desk.send(text), chat, sessionId);
+  desk.onChange = (placeholder) => composer.setPlaceholder(placeholder);
+  desk.bar.hidden = composer.element.hidden = section.dataset["canReply"] === "0";
+  section.replaceChildren(thread.element, link, notice.element, desk.bar, composer.element);
   section.append(...announcer.elements);
   store.subscribe((state, before) => {
     thread.update(state);
@@ -66,7 +70,12 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
   void chat.show();
 }
 
-function operatorComposer(t: Translate, chat: Chat, sessionId: string): ComposerView {
+function operatorComposer(
+  t: Translate,
+  send: (text: string) => Promise<boolean>,
+  chat: Chat,
+  sessionId: string,
+): ComposerView {
   const drafts = safeStorage("sessionStorage");
   const draftName = `lantern:${sessionId}:draft`;
   return createComposer({
@@ -78,7 +87,7 @@ function operatorComposer(t: Translate, chat: Chat, sessionId: string): Composer
     },
     draft: drafts.get(draftName) ?? "",
     onDraft: (text) => drafts.set(draftName, text),
-    onSend: (text) => chat.send(text),
+    onSend: send,
     onStop: () => void chat.stop(),
   });
 }

@@ -7,10 +7,12 @@ import {
   EMPTY_CONVERSATION,
   mergeTranscript,
   newIdempotencyKey,
+  proposeReply,
   proposeTurn,
   withdrawTurn,
   type AcceptedTurn,
   type ClientTool,
+  type ConversationState,
   type LanternClient,
   type SessionEvent,
   type SessionStream,
@@ -72,10 +74,15 @@ export class Chat {
     if (sessionId !== null && this.#stream === null) await this.#resume(sessionId);
   }
 
-  /** The conversation is off screen: a turn that runs is followed to its end. */
+  /** The conversation is off screen: followed while there is something to come. */
   hide(): void {
     this.#isShown = false;
-    if (activeTurn(this.#store.state.conversation) === null) this.#closeStream();
+    if (this.#isQuiet()) this.#closeStream();
+  }
+
+  #isQuiet(): boolean {
+    const { conversation } = this.#store.state;
+    return activeTurn(conversation) === null && !awaitsPerson(conversation);
   }
 
   /** After a sleep, a return to the page or to the network: does the link still live? */
@@ -92,6 +99,18 @@ export class Chat {
     const isAgain = this.#unconfirmed?.content === content;
     const idempotencyKey = isAgain ? this.#unconfirmed!.key : newIdempotencyKey();
     return this.#begin(key, () => this.#post(content, idempotencyKey));
+  }
+
+  /** Answers as a person. Resolves to whether the server took it. */
+  async reply(content: string, operator: string): Promise<boolean> {
+    const key = `local-${newIdempotencyKey()}`;
+    this.#store.set({ notice: null });
+    this.#store.converse((state) => proposeReply(state, key, content, operator));
+    return this.#begin(key, async () => {
+      const sessionId = await this.#access.ensure();
+      const said = { content, name: operator };
+      return this.#access.client.sessions.replyAsOperator(sessionId, said);
+    });
   }
 
   /** Answers the last user message again. */
@@ -244,8 +263,7 @@ export class Chat {
     if ("turnId" in event) this.#askForStranger(event.turnId, sessionId);
     const isOver = event.kind === "session.status_idle";
     if (isOver) this.#askForStrangers(sessionId);
-    const isQuiet = activeTurn(this.#store.state.conversation) === null;
-    if (isOver && isQuiet && !this.#isShown) this.#closeStream();
+    if (isOver && !this.#isShown && this.#isQuiet()) this.#closeStream();
   }
 
   /** Another tab, or an operator, began this turn: its user message is in the transcript. */
@@ -305,6 +323,13 @@ export class Chat {
     stream?.close();
     this.#store.set({ link: "idle" });
   }
+}
+
+/** Whether a person answers, or was asked to: they write when they will. */
+function awaitsPerson({ turns }: ConversationState): boolean {
+  const last = turns.at(-1);
+  if (last === undefined) return false;
+  return last.operator !== null || last.toolCalls.some(({ name }) => name === "hand_over");
 }
 
 function isGone(error: unknown): boolean {

@@ -321,7 +321,7 @@ class ChatPanel implements Panel {
 
   #noticeEvent(event: SessionEvent): void {
     this.#tools.heed(event);
-    if (event.kind !== "message_completed") return;
+    if (event.kind !== "message_completed" || event.stopReason === "handed_over") return;
     if (!this.#isShown) {
       this.#unread += 1;
       this.#host.setUnread(this.#unread, this.#t.count("unread", this.#unread));

@@ -81,10 +81,16 @@ function createReply(options: TurnViewOptions): View<TurnViewState> {
     element,
     update({ turn, isLast, isReplaced }) {
       const isWriting = isActive(turn);
+      const speaker = turn.operator ?? name;
+      element.setAttribute("aria-label", speaker);
+      author.textContent = speaker;
+      element.classList.toggle("of-person", turn.operator !== null && turn.text !== "");
       const hasReply = turn.text !== "" && turn.phase !== "failed";
       turnId = turn.turnId;
       markdown.update(hasReply ? turn.text : "", isWriting);
-      element.hidden = isReplaced || (!hasReply && !isWriting && turn.phase !== "cancelled");
+      const isWaiting = turn.stopReason === "handed_over" && isLast;
+      const isEmpty = !hasReply && !isWriting && turn.phase !== "cancelled";
+      element.hidden = isReplaced || (isEmpty && !isWaiting);
       element.classList.toggle("writing", isWriting);
       ember.hidden = !isWriting || turn.text !== "" || isAsking(turn);
       foot.update({ turn, isLast });

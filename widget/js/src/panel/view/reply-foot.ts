@@ -27,9 +27,9 @@ export function createReplyFoot(options: ReplyFootOptions): View<ReplyFootState>
   const again = iconButton("copy", t("regenerate"), AGAIN, options.onRetry);
   const rating = createRating(options, () => shown?.turnId ?? null);
   const remark = el("span", { class: "remark" });
-  const tools = el("div", { class: "reply-tools" });
+  const tools = el("div", { class: "reply-tools" }, remark);
   if (copy !== null) tools.append(copy);
-  tools.append(again, ...rating.buttons, remark);
+  tools.append(again, ...rating.buttons);
   const element = el("div", { class: "reply-foot" }, tools, rating.form);
   return {
     element,
@@ -39,14 +39,16 @@ export function createReplyFoot(options: ReplyFootOptions): View<ReplyFootState>
       remark.textContent = remarkOn(turn, t);
       element.hidden = isActive(turn) || (!isReply && remark.textContent === "");
       if (copy !== null) copy.hidden = !isReply;
-      again.hidden = !isLast;
-      for (const button of rating.buttons) button.hidden = !isReply;
+      const isAgents = turn.operator === null;
+      again.hidden = !isLast || !isAgents;
+      for (const button of rating.buttons) button.hidden = !isReply || !isAgents;
     },
   };
 }
 
 function remarkOn(turn: TurnView, t: Translate): string {
   if (turn.phase === "cancelled") return t("stopped");
+  if (turn.stopReason === "handed_over") return t("handedOver", { name: turn.operator ?? "" });
   return turn.stopReason === "length" ? t("cutShort") : "";
 }
 
