@@ -70,6 +70,9 @@ class Conf:
     idempotency_ttl_s: float = _setting(86_400.0, "How long an Idempotency-Key counts.")
     tool_timeout_s: float = _setting(60.0, "Limit of one tool call.")
     max_tool_result_bytes: int = _setting(65_536, "Longer tool results are cut.")
+    mcp_wait_s: float = _setting(
+        10.0, "How long a turn waits for an MCP server to answer the first time."
+    )
     tool_wait_s: float = _setting(
         600.0, "How long a turn waits for results or a yes of somebody."
     )

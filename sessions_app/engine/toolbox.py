@@ -118,10 +118,20 @@ class Toolbox:
             raise ToolError("The tool took too long.") from error
         except ToolError:
             raise
-        except Exception as error:
-            # Its fellows of the round run on, and the turn with them.
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            raise ToolError("The tool gave up.") from error
+        except (Exception, SystemExit) as error:
+            # Its fellows of the round run on, and the turn and the server with them.
             logger.exception("The tool %s failed.", tool.spec.name)
             raise ToolError("The tool failed.") from error
+
+
+def _is_cancelled() -> bool:
+    """Whether the turn is ended from outside, and not the tool by itself."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def cut(result: str) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import logging
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 
@@ -18,11 +15,7 @@ import msgspec
 from sessions_app.domain.prompt import ToolSpec
 from sessions_app.domain.tooling import TOOL_NAME, ToolConfig, ToolContext
 from sessions_app.tools.base import ToolError, ToolFault
-
-logger = logging.getLogger(__name__)
-
-# Threads of their own: functions that hang take none that the server needs.
-THREADS = 16
+from sessions_app.tools.threads import AllHeld, threads
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,25 +132,16 @@ class PythonTool:
         }
         if described.context_name is not None:
             keywords[described.context_name] = context
-        try:
-            return _as_text(await _run(self.function, keywords))
-        except ToolError:
-            raise
-        except Exception as error:
-            logger.exception("The tool %s failed.", self.spec.name)
-            raise ToolError("The tool failed.") from error
+        return _as_text(await _run(self.function, keywords))
 
 
 async def _run(function: Callable[..., Any], keywords: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**keywords)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_threads(), lambda: function(**keywords))
-
-
-@lru_cache(maxsize=1)
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
+    try:
+        return await threads().run(partial(function, **keywords))
+    except AllHeld as error:
+        raise ToolError("Too many earlier calls have not returned.") from error
 
 
 def _as_text(result: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sessions_app.domain.tooling import HTTP, MCP, PYTHON, ToolConfig
 from sessions_app.tools.base import Tool, ToolFault
@@ -55,15 +56,15 @@ def _made(config: ToolConfig) -> Tool:
 async def load_tools(configs: Iterable[ToolConfig]) -> dict[str, Tool]:
     """All tools of a turn by name; one that cannot be had is left out and logged."""
     tools: dict[str, Tool] = {}
-    for config in configs:
-        try:
-            if config.kind == MCP:
-                found = await server_tools(config)
-            else:
-                found = [_made(config)]
-        except ToolFault as error:
-            logger.error("The tool %s cannot be offered: %s", config.name, error)
-            continue
+    for found in await asyncio.gather(*map(_load, configs)):
         for each in found:
             tools.setdefault(each.spec.name, each)
     return tools
+
+
+async def _load(config: ToolConfig) -> Sequence[Tool]:
+    try:
+        return [_made(config)] if config.kind != MCP else await server_tools(config)
+    except ToolFault as error:
+        logger.error("The tool %s cannot be offered: %s", config.name, error)
+        return ()

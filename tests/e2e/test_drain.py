@@ -16,7 +16,7 @@ from tests.e2e.conftest import Serve
 from tests.fakes.client import TERMINAL, Client, Event, Posted, check_turn
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import KEY, LiveServer
-from tests.fakes.openai_events import DONE, finish, text
+from tests.fakes.openai_events import DONE, call, calls, finish, text
 from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
@@ -126,3 +126,30 @@ async def test_idle_socket_is_closed_for_restart(server: LiveServer) -> None:
             await ws.recv()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1012
+
+
+STUCK = """
+[[tool]]
+name = "stuck"
+kind = "python"
+path = "tests.fakes.stuck_tool:never_return"
+
+[[agent]]
+slug = "stuck"
+route = ["primary/gpt-x"]
+tools = ["stuck"]
+"""
+
+
+async def test_tool_that_never_returns_lets_the_server_end(
+    serve: Serve, upstream: FakeUpstream
+) -> None:
+    entry = call("{}", index=0, id="call_1", name="stuck")
+    upstream.enqueue(Reply([calls(entry), finish("tool_calls"), DONE]))
+    server = serve(upstream.base_url, STUCK, LANTERN_DRAIN_S="1")
+    async with Client(server.url, KEY) as client:
+        posted = await client.post(await client.create(agent="stuck"))
+        await client.first("tool_call_started", posted)
+        assert await asyncio.to_thread(server.stop) == 0  # within its 15 s
+        await asyncio.to_thread(server.start)
+        assert (await client.turn(posted))["status"] == "failed"

@@ -152,18 +152,33 @@ class Broken:
     spec = ToolSpec("broken", "", {"type": "object"})
     needs_approval = False
 
+    def __init__(self, fault: BaseException) -> None:
+        self.fault = fault
+
     async def call(self, arguments: dict[str, Any], context: ToolContext) -> str:
-        raise RuntimeError("secret path /etc")
+        raise self.fault
 
 
-async def test_broken_tool_fails_its_call_alone() -> None:
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (RuntimeError("secret path /etc"), "The tool failed."),
+        # One ended the server, the other the turn.
+        (SystemExit(3), "The tool failed."),
+        (asyncio.CancelledError(), "The tool gave up."),
+    ],
+    ids=["error", "exit", "cancel"],
+)
+async def test_broken_tool_fails_its_call_alone(
+    fault: BaseException, told: str
+) -> None:
     work = TurnWork("tur_1", "sess_1", 1, 1, "helper", (), ())
     clock = PythonTool.of(BUILTIN["current_time"])
-    toolbox = Toolbox(work, {"broken": Broken(), "current_time": clock})
+    toolbox = Toolbox(work, {"broken": Broken(fault), "current_time": clock})
     calls = [ToolCallReady("a", "broken"), ToolCallReady("b", "current_time")]
-    broken, told = await toolbox.run(toolbox.plan(calls, 1, ()))
-    assert (broken.status, broken.error) == ("failed", "The tool failed.")
-    assert told.result.endswith("UTC")
+    broken, time = await toolbox.run(toolbox.plan(calls, 1, ()))
+    assert (broken.status, broken.error) == ("failed", told)
+    assert time.result.endswith("UTC")
 
 
 # C15: a call that parses may still be cut from a longer one.

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from typing import Any
 import pytest
 
 from sessions_app.domain.parts import FinishPart, StopReason, ToolCallReady
+from sessions_app.domain.tooling import ToolConfig, ToolContext
 from sessions_app.models import Tool
 from sessions_app.store.db import in_thread
 from sessions_app.tools import mcp_client
 from sessions_app.tools.mcp_tool import close_servers
+from sessions_app.tools.registry import load_tools
 from tests.engine.conftest import Engine
+from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import free_port
 from tests.fakes.scripted_provider import ScriptedProvider, says
 
@@ -131,3 +135,67 @@ async def test_server_that_cannot_start_leaves_the_turn_alone(mcp: Engine) -> No
     await offer(mcp, "gone", command=["/no/such/program"])
     events = dict(await mcp.run(asks("gone__x")))
     assert events["message_completed"]["text"] == "done"
+
+
+CONTEXT = ToolContext("sess_1", "tur_1", "call_1")
+
+
+@pytest.fixture
+async def servers() -> AsyncIterator[None]:
+    yield
+    await close_servers()
+
+
+@pytest.fixture
+async def silent(servers: None) -> AsyncIterator[str]:
+    """An address that takes connections and never says a word."""
+    async with FakeUpstream() as server:
+        server.enqueue(Reply([HOLD], framing="raw"))
+        yield f"{server.origin}/mcp"
+
+
+def config(name: str, **settings: Any) -> ToolConfig:
+    return ToolConfig(name, "mcp", settings=settings, allow_private=True)
+
+
+# They were asked one after the other, and each turn waited for all of them again.
+async def test_dead_servers_are_waited_for_together_and_once(
+    silent: str, settings: Any
+) -> None:
+    settings.LANTERN = {"mcp_wait_s": 3.0}
+    dead = [config(f"dead{n}", url=silent) for n in range(4)]
+    begun = time.monotonic()
+    tools = await load_tools([*dead, config("time", command=TIME)])
+    assert time.monotonic() - begun < 6
+    assert sorted(tools) == ["time__convert_time", "time__get_current_time"]
+    begun = time.monotonic()
+    tools = await load_tools([*dead, config("time", command=TIME)])
+    assert time.monotonic() - begun < 2
+    assert len(tools) == 2
+
+
+# The end of a connection fails its calls, and they ended the next one, too.
+async def test_late_failure_leaves_the_next_connection_open(servers: None) -> None:
+    server = mcp_client._server_of(config("time", command=TIME))
+    old, _ = await server.connected()
+    server.give_up(old, ConnectionError("broken"))
+    server._retry_at = 0.0
+    new, client = await server.connected()
+    server.give_up(old, ConnectionError("a call that was under way"))
+    await asyncio.wait([old.task], timeout=10)
+    assert await server.connected() == (new, client)
+    tool = next(each for each in await server.tools() if "current" in each.spec.name)
+    assert "UTC" in await tool.call({"timezone": "UTC"}, CONTEXT)
+
+
+async def test_slow_server_is_offered_once_it_stands(
+    servers: None, settings: Any
+) -> None:
+    settings.LANTERN = {"mcp_wait_s": 0.1}
+    late = [config("time", command=["sh", "-c", f"sleep 1; exec {' '.join(TIME)}"])]
+    offers = [bool(await load_tools(late))]
+    async with asyncio.timeout(20):
+        while not offers[-1]:
+            await asyncio.sleep(0.1)
+            offers.append(bool(await load_tools(late)))
+    assert len(offers) > 1
