@@ -28,6 +28,7 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.models.api_key import new_key
+from sessions_app.price_admin import shipped_table
 from sessions_app.store.health import ProviderHealth, health_of
 
 TITLE_LENGTH = 60
@@ -170,7 +171,13 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
         "unpriced",
         "last_error",
     )
+    readonly_fields = ("shipped_prices",)
     inlines = (PriceInline,)
+
+    @admin.display(description="Shipped prices")
+    def shipped_prices(self, provider: Provider) -> str:
+        """USD per million tokens, for models that no price below fits."""
+        return shipped_table(provider)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         return super().get_queryset(request).annotate(now=Now())

@@ -64,6 +64,7 @@ class Limit:
         price = price or self.fallback
         if price is None:
             raise ValueError("the model has no price")
+        price = price.for_prompt(tokens_in)
         dearest = max(price.input, price.cached_input or 0, price.cache_write or 0)
         return math.ceil(
             (tokens_in * dearest + tokens_out * price.output) * (PICO // 10**6)

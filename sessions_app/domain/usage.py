@@ -21,7 +21,8 @@ class PriceRule:
     """USD per million tokens; ``model`` is a glob, the most specific one wins.
 
     A None for cached or written tokens means that they cost the plain input price.
-    ``origin`` says where the price is from.
+    ``origin`` says where the price is from. Some models cost more throughout when
+    they are told much: ``long``.
     """
 
     model: str
@@ -30,6 +31,13 @@ class PriceRule:
     cached_input: Decimal | None = None
     cache_write: Decimal | None = None
     origin: str = "configured"
+    long: LongPrompt | None = None
+
+    def for_prompt(self, tokens_in: int) -> PriceRule:
+        """The rule that a call with a prompt of that many tokens is charged at."""
+        if self.long is None or tokens_in <= self.long.over:
+            return self
+        return replace(self.long.rule, model=self.model)
 
     def as_object(self) -> dict[str, str]:
         """The form in which a receipt keeps it, decimals as they were written."""
@@ -41,6 +49,14 @@ class PriceRule:
         }
         known = {k: f"{v.normalize():f}" for k, v in amounts.items() if v is not None}
         return {"model": self.model, **known, "origin": self.origin}
+
+
+@dataclass(frozen=True, slots=True)
+class LongPrompt:
+    """What the whole call costs if its prompt has more than ``over`` tokens."""
+
+    over: int
+    rule: PriceRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +133,7 @@ def cost_of(usage: Usage, price: PriceRule | None) -> Decimal | None:
     """USD in steps of 1e-12, as it is stored; None for a model without a price."""
     if price is None:
         return None
+    price = price.for_prompt(usage.tokens_in)
     cached_price = price.input if price.cached_input is None else price.cached_input
     write_price = price.input if price.cache_write is None else price.cache_write
     cached, written = usage.cached_tokens_in, usage.cache_write_tokens_in

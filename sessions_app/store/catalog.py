@@ -20,6 +20,7 @@ from sessions_app.domain.route import Candidate, ProviderConfig, split_route_ent
 from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule, price_for
 from sessions_app.models import Agent, Alert, Price, Provider, Tool
+from sessions_app.store.shipped_prices import shipped_price
 
 logger = logging.getLogger(__name__)
 
@@ -197,11 +198,15 @@ def candidates_of(
             logger.error("The route names the provider %s, which is not there.", name)
             continue
         window = account.context_tokens or window_of(model)
+        # What the host has typed wins, also where it is less specific.
+        price = price_for(model, account.rules) or shipped_price(
+            account.config.base_url, model
+        )
         found.append(
             Candidate(
                 account.config,
                 model,
-                price_for(model, account.rules),
+                price,
                 account.cool_until,
                 account.has_alert,
                 window if most_tokens is None else min(window, most_tokens),

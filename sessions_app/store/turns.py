@@ -236,7 +236,8 @@ def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
     usage = fields.pop("usage")
     fields["round"] = fields.pop("round_no")
     if record.price is not None:
-        fields["price"] = record.price.as_object()
+        price = record.price.for_prompt(record.usage.tokens_in)
+        fields["price"] = price.as_object()
     return Attempt(turn_id=turn_id, **fields, **usage)
 
 
