@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell scripts/find-python)
 PORT ?= 8000
 export PORT
+# Most tests wait for servers that they start: two at a time on two cores.
+TEST_WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 .PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn drill run-scale
 
@@ -21,16 +24,16 @@ run-scale: $(VENV)/.run-stamp ## PostgreSQL, Redis, two web processes, two worke
 test: deps check js-check js-test ## Everything: lint, the browser source's tests, then pytest
 	@$(MAKE) --no-print-directory test-postgres
 	@$(MAKE) --no-print-directory test-uvicorn
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 	@$(BIN)/python -m tests.fakes.postgres \
-		$(BIN)/python -m pytest -m "not browser and not model" --ignore tests/contract \
+		$(PYTEST) -m "not browser and not model" --ignore tests/contract \
 		--ignore tests/drill
 
 test-uvicorn: deps ## Every live test but the browser's, on uvicorn
 	@LANTERN_TEST_SERVER=uvicorn \
-		$(BIN)/python -m pytest -m "live and not browser and not model"
+		$(PYTEST) -m "live and not browser and not model"
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .
