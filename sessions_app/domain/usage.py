@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,6 +15,8 @@ from sessions_app.domain.parts import UsagePart
 MILLION = Decimal(1_000_000)
 COST_STEP = Decimal("1e-12")
 CHARACTERS_PER_TOKEN = 4
+# As fnmatch reads it: a "]" that comes first is one of the class.
+_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +116,15 @@ def settle(
         tokens_in = max(1, estimate_tokens(prompt_characters))
     if tokens_out is None:
         tokens_out = max(estimate_tokens(reply_characters), reported.tokens_out or 0)
+    # Both are part of the input: together they cannot be more than it.
+    cached = min(tokens_in, reported.cached_tokens_in or 0)
     usage = Usage(
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cached_tokens_in=min(tokens_in, reported.cached_tokens_in or 0),
-        cache_write_tokens_in=min(tokens_in, reported.cache_write_tokens_in or 0),
+        cached_tokens_in=cached,
+        cache_write_tokens_in=min(
+            tokens_in - cached, reported.cache_write_tokens_in or 0
+        ),
         reasoning_tokens=reported.reasoning_tokens or 0,
         is_estimated=is_estimated,
     )
@@ -167,11 +174,13 @@ def add_usage(usages: Iterable[Usage]) -> Usage:
 
 
 def price_for(model: str, rules: Iterable[PriceRule]) -> PriceRule | None:
-    """The rule with the most literal characters that matches, or None."""
+    """The rule with the most fixed characters that matches, or None."""
     fitting = [rule for rule in rules if fnmatchcase(model, rule.model)]
     return max(fitting, key=_specificity, default=None)
 
 
-def _specificity(rule: PriceRule) -> tuple[int, int]:
-    literal = sum(character not in "*?[]" for character in rule.model)
-    return literal, -rule.model.count("*")
+def _specificity(rule: PriceRule) -> tuple[int, int, int]:
+    """A class such as ``[0-9]`` stands for one character, and less than a literal."""
+    glob, classes = _CLASS.subn("", rule.model)
+    literal = sum(character not in "*?" for character in glob)
+    return literal + classes, -classes, -glob.count("*")

@@ -54,6 +54,24 @@ def test_most_specific_glob_wins() -> None:
     assert price_for("claude", rules[1:]) is None
 
 
+# Characters inside a class were counted one by one, so that a broad class won.
+@pytest.mark.parametrize(
+    ("model", "loser", "winner"),
+    [
+        ("gpt-4", "gpt-[0123456789]", "gpt-4*"),
+        ("gpt-4-mini", "gpt-[345678]*", "gpt-4-*"),
+        ("gpt-4", "gpt-[!a-z]", "gpt-4"),
+        ("gpt-]", "gpt-[]abc]", "gpt-]*"),
+        ("gpt-4", "gpt-*", "gpt-[45]"),
+        ("gpt-[", "gpt-*", "gpt-["),
+    ],
+)
+def test_class_in_a_glob_counts_as_one(model: str, loser: str, winner: str) -> None:
+    rules = [PriceRule(glob, D(1), D(1)) for glob in (loser, winner)]
+    assert price_for(model, rules) is rules[1]
+    assert price_for(model, rules[::-1]) is rules[1]
+
+
 # C60
 def test_last_value_of_a_field_counts_within_a_call() -> None:
     first = UsagePart(tokens_in=25, tokens_out=1)
@@ -73,6 +91,30 @@ def test_missing_counts_are_estimated(characters: int) -> None:
     )
     assert (usage.tokens_in, usage.tokens_out) == (1, characters // 4)
     assert usage.is_estimated
+
+
+# Each was held to the input alone, so together they were billed for more than it.
+@pytest.mark.parametrize(
+    ("cached", "written", "kept", "cost"),
+    [
+        (80, 80, (80, 20), "0.000099"),  # 80 at 0.30 and 20 at 3.75
+        (150, 10, (100, 0), "0.00003"),
+        (0, 150, (0, 100), "0.000375"),
+        (30, 20, (30, 20), "0.000234"),  # and 50 at 3.00
+    ],
+)
+def test_cached_and_written_fit_into_the_input(
+    cached: int, written: int, kept: tuple[int, int], cost: str
+) -> None:
+    usage = settle(
+        UsagePart(100, 0, cached, written),
+        prompt_characters=0,
+        reply_characters=0,
+        is_complete=True,
+        price=PRICE,
+    )
+    assert (usage.cached_tokens_in, usage.cache_write_tokens_in) == kept
+    assert usage.cost_usd == D(cost)
 
 
 # C63 (2)

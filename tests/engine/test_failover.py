@@ -80,6 +80,29 @@ async def test_refused_request_is_not_asked_elsewhere(engine: Engine) -> None:
     assert pair.asked == (2, 0)  # the second without the option for usage
 
 
+# A longer model might fit it, but would cost what nobody chose
+CONTEXT = b"""{"error":{"message":"This model's maximum context length is 8192 tokens.",
+"type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "asked"),
+    [
+        (Reply([CONTEXT], 400, content_type=JSON), 2),  # again without the usage option
+        (Reply([b"data: " + CONTEXT.replace(b"\n", b" ") + b"\n\n"]), 1),
+        (Reply([CONTEXT], content_type=JSON), 1),
+    ],
+    ids=["400", "in a stream", "in a document"],
+)
+async def test_too_long_prompt_is_not_asked_elsewhere(
+    engine: Engine, reply: Reply, asked: int
+) -> None:
+    async with upstreams(engine, reply) as pair:
+        events = await pair.run()
+    assert end(events) == ("turn_failed", "provider_refused")
+    assert pair.asked == (asked, 0)
+
+
 # C10 G
 async def test_chain_without_an_answer_still_ends(engine: Engine) -> None:
     async with upstreams(engine, Reply(status=500)) as pair:

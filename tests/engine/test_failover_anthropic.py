@@ -73,3 +73,31 @@ async def test_failure_after_text_is_an_error(engine: Engine, reply: Reply) -> N
         events = await pair.run()
     assert end(events)[0] == "message_error"
     assert (deltas(events), pair.asked) == ([(1, "Hel")], (1, 0))
+
+
+TOO_LONG = {
+    "type": "invalid_request_error",
+    "message": "prompt is too long: 210000 tokens > 200000 maximum",
+}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(
+            [json.dumps({"type": "error", "error": TOO_LONG}).encode()],
+            400,
+            content_type="application/json",
+        ),
+        Reply([event("error", error=TOO_LONG)]),
+    ],
+    ids=["400", "in a stream"],
+)
+async def test_too_long_prompt_is_not_asked_elsewhere(
+    engine: Engine, reply: Reply
+) -> None:
+    async with upstreams(engine, reply) as pair:
+        await anthropic_first()
+        events = await pair.run()
+    assert end(events) == ("turn_failed", "provider_refused")
+    assert pair.asked == (1, 0)
