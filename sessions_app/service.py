@@ -66,6 +66,7 @@ class NewMessage:
     """A message to post; ``content`` None asks for the last answer again.
 
     ``operator`` is the name of the person who answers with it, empty if it asks.
+    ``with_raw`` has the provider's own messages brought along for the socket.
     """
 
     content: str | None
@@ -75,6 +76,7 @@ class NewMessage:
     tool_choice: ToolChoice = AUTO
     idempotency_key: str = ""
     operator: str = ""
+    with_raw: bool = False
 
     def digest(self) -> str:
         """What tells two bodies under one Idempotency-Key apart."""
@@ -174,21 +176,20 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
             operator=message.operator,
             on_busy=message.on_busy,
             allow_failover=message.allow_failover,
-            client_tools=[
-                {
-                    "name": each.name,
-                    "description": each.description,
-                    "inputSchema": each.input_schema,
-                }
-                for each in message.client_tools
-            ],
+            client_tools=[_as_stored(each) for each in message.client_tools],
             tool_choice={}
             if message.tool_choice == AUTO
             else asdict(message.tool_choice),
             idempotency_key=message.idempotency_key,
+            with_raw=message.with_raw,
             body_digest=message.digest(),
         )
     )
+
+
+def _as_stored(tool: ToolSpec) -> dict[str, Any]:
+    name, description, schema = tool.name, tool.description, tool.input_schema
+    return {"name": name, "description": description, "inputSchema": schema}
 
 
 async def wake(posted: PostedTurn) -> None:

@@ -63,7 +63,7 @@ class SharedBell(LocalBell):
 
     async def ring(self, session_id: str) -> None:
         entries = self._log.fresh.pop(session_id, [])
-        rows = [(*e.cursor, e.kind, e.is_terminal, e.body) for e in entries]
+        rows = [(*e.cursor, e.kind, e.is_terminal, e.stored) for e in entries]
         if sum(len(row[4]) for row in rows) > INLINE_BYTES:
             rows = []
         message = {"type": "log.rung", "s": session_id, "e": rows}
@@ -127,8 +127,8 @@ class SharedBell(LocalBell):
             if window is None:
                 continue
             entries = [
-                Entry(Cursor(turn, n), kind, body, is_terminal)
-                for turn, n, kind, is_terminal, body in message["e"]
+                Entry.restored(Cursor(turn, n), kind, stored, is_terminal)
+                for turn, n, kind, is_terminal, stored in message["e"]
             ]
             if entries:
                 window.add(entries)

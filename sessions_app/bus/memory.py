@@ -141,7 +141,7 @@ class _TurnEvents:
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
-        self.size += 2 * len(entry.body) + ENTRY_OVERHEAD
+        self.size += 2 * len(entry.body) + len(entry.raw) + ENTRY_OVERHEAD
         self.is_ended = entry.kind == StatusIdle.kind
 
     def after(self, n: int, limit: int) -> list[Entry]:

@@ -131,7 +131,7 @@ class RedisLog:
         arguments += [conf().log_bytes, ttl_ms, SWEPT_TERMINAL_N, StatusIdle.kind]
         for entry in entries:
             terminal = int(entry.is_terminal)
-            arguments += [entry.cursor.n, entry.kind, terminal, entry.body]
+            arguments += [entry.cursor.n, entry.kind, terminal, entry.stored]
         future = asyncio.get_running_loop().create_future()
         self._batch.append((arguments, future))
         if self._flushing is None or self._flushing.done():
@@ -285,4 +285,5 @@ class RedisLog:
 def _entry(id_: bytes, fields: dict[bytes, bytes]) -> Entry:
     turn, _, n = id_.partition(b"-")
     cursor = Cursor(int(turn), int(n))
-    return Entry(cursor, fields[b"k"].decode(), fields[b"b"], fields[b"t"] == b"1")
+    kind, is_terminal = fields[b"k"].decode(), fields[b"t"] == b"1"
+    return Entry.restored(cursor, kind, fields[b"b"], is_terminal)

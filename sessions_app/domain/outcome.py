@@ -61,7 +61,8 @@ def total_usage(attempts: Iterable[AttemptRecord]) -> Usage:
 class ToolCallRecord:
     """A tool call as it is stored, in one of the statuses below.
 
-    ``is_awaited`` says that somebody else had to run it or to allow it.
+    ``is_awaited`` says that somebody else had to run it or to allow it; ``raw`` is the
+    provider's own message, if it was asked for, and is not stored.
     """
 
     call_id: str
@@ -74,6 +75,7 @@ class ToolCallRecord:
     error: str = ""
     duration_ms: int = 0
     is_awaited: bool = False
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,16 @@ class ReasoningPart:
 
 
 @dataclass(frozen=True, slots=True)
+class RawPart:
+    """The provider's own message, as JSON, that the text parts after it are from.
+
+    Only where it was asked for; so, too, is ``raw`` of the parts below, else empty.
+    """
+
+    message: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallReady:
     """A whole tool call; ``arguments`` is a JSON object, or ``error`` says why not."""
 
@@ -41,6 +51,7 @@ class ToolCallReady:
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     error: str = ""
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,7 @@ class FinishPart:
     reason: StopReason
     is_tool_calls: bool = False
     model: str = ""
+    raw: bytes = b""
 
 
-Part = TextPart | ReasoningPart | ToolCallReady | UsagePart | FinishPart
+Part = TextPart | ReasoningPart | RawPart | ToolCallReady | UsagePart | FinishPart

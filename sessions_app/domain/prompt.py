@@ -58,7 +58,8 @@ class CompletionRequest:
 
     ``idempotency_key`` is the same for each retry of the same round by the same
     provider. With ``is_streaming`` False the adapter asks for the whole answer at
-    once; it yields the same parts either way.
+    once; it yields the same parts either way. ``with_raw`` asks for the provider's own
+    messages beside them.
     """
 
     model: str
@@ -69,3 +70,4 @@ class CompletionRequest:
     tool_choice: ToolChoice = AUTO
     max_output_tokens: int | None = None
     temperature: float | None = None
+    with_raw: bool = False

@@ -54,6 +54,7 @@ class TurnWork:
     ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
     its question was answered before, or is to be. With an ``operator`` no model is
     asked: ``spoken`` is what that person says, empty if the turn brings them a message.
+    ``with_raw`` brings the provider's own messages to who asked for them.
     """
 
     turn_id: str
@@ -79,6 +80,7 @@ class TurnWork:
     is_cancelled: bool = False
     operator: str = ""
     spoken: str = ""
+    with_raw: bool = False
 
 
 def split_route_entry(text: str) -> tuple[str, str]:

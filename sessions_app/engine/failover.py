@@ -19,6 +19,7 @@ from sessions_app.domain.errors import BadResponse, ProviderError, ProviderUnrea
 from sessions_app.domain.parts import (
     FinishPart,
     Part,
+    RawPart,
     ReasoningPart,
     StopReason,
     TextPart,
@@ -46,7 +47,8 @@ MIN_DELTA_SIZE = 4
 
 P = ParamSpec("P")
 
-ShowText = Callable[[list[str]], Awaitable[None]]
+ShowText = Callable[[list[str], list[bytes]], Awaitable[None]]
+"""Takes texts and, if they were asked for, the provider's message of each."""
 FindAdapter = Callable[[str], ProviderAdapter]
 
 
@@ -56,7 +58,8 @@ class RoundPlan:
 
     ``show`` None keeps the text back and asks for the whole answer at once;
     ``may_be_empty`` accepts an end without a word. ``deltas_before`` went out in the
-    turn's earlier rounds: after them nothing may fail over.
+    turn's earlier rounds: after them nothing may fail over. ``with_raw`` asks for the
+    provider's own messages.
     """
 
     turn_id: str
@@ -69,6 +72,7 @@ class RoundPlan:
     show: ShowText | None = None
     deltas_before: int = 0
     may_be_empty: bool = False
+    with_raw: bool = False
 
     def request(self, candidate: Candidate) -> CompletionRequest:
         """The request to one candidate, under a key that retries of it share."""
@@ -87,6 +91,7 @@ class RoundPlan:
             tool_choice=self.tool_choice,
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
+            with_raw=self.with_raw,
         )
 
 
@@ -99,6 +104,7 @@ class RoundReply:
     stop_reason: StopReason = StopReason.UNKNOWN
     deltas_sent: int = 0
     size: int = 0  # in characters, small deltas counted as MIN_DELTA_SIZE
+    raw: bytes = b""  # the provider's message that ended it
 
     @property
     def text(self) -> str:
@@ -191,14 +197,26 @@ async def _take(
                 reply.tool_calls.append(part)
                 deadline.touch()
             case FinishPart(reason):
-                reply.stop_reason = reason
+                reply.stop_reason, reply.raw = reason, part.raw
     if texts:
         deadline.touch()
         if plan.show is not None:
             # Counted first: once the log has been asked, a delta may be out.
             reply.deltas_sent += len(texts)
-            await plan.show(texts)
+            await plan.show(texts, _raws_of(parts) if plan.with_raw else [])
         reply.texts += texts
+
+
+def _raws_of(parts: list[Part]) -> list[bytes]:
+    """The provider's message of each text."""
+    raws: list[bytes] = []
+    message = b""
+    for part in parts:
+        if isinstance(part, RawPart):
+            message = part.message
+        elif isinstance(part, TextPart):
+            raws.append(message)
+    return raws
 
 
 def _require_content(plan: RoundPlan, reply: RoundReply) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sessions_app.bus import Bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import SessionEvent
@@ -9,12 +11,15 @@ from sessions_app.domain.route import TurnWork
 from sessions_app.telemetry import counts
 from sessions_app.wire.payload import DeltaEncoder, Entry
 
+MAX_RAW_BYTES = 4 * 1024 * 1024
+
 
 class Publisher:
     """Numbers the events of one turn and appends them, one append at a time.
 
     Its caller waits for the append, so at most one is in flight; what the provider
-    sends meanwhile comes with the next read and goes out together.
+    sends meanwhile comes with the next read and goes out together. ``raws`` are the
+    provider's messages behind the first events, at most MAX_RAW_BYTES in all.
     """
 
     def __init__(self, bus: Bus, work: TurnWork) -> None:
@@ -25,24 +30,37 @@ class Publisher:
         self._deltas = DeltaEncoder(work.session_id, work.turn_id)
         self._next_n = work.progress.next_n
         self._seq = len(work.progress.shown)
+        self._raw_room = MAX_RAW_BYTES
 
     @property
     def next_n(self) -> int:
         """Where the next event will stand."""
         return self._next_n
 
-    async def publish(self, *events: SessionEvent) -> None:
+    async def publish(self, *events: SessionEvent, raws: Sequence[bytes] = ()) -> None:
         """Append events in order; StaleFence if the claim was lost."""
-        await self._append([Entry.of(self._place(), event) for event in events])
+        entries = [Entry.of(self._place(), event) for event in events]
+        self._add_raws(entries, raws)
+        await self._append(entries)
 
-    async def publish_deltas(self, texts: list[str]) -> None:
+    async def publish_deltas(
+        self, texts: list[str], raws: Sequence[bytes] = ()
+    ) -> None:
         """Append each text as a MessageDelta with the next ``seq``."""
         entries = []
         for text in texts:
             self._seq += 1
             entries.append(self._deltas.entry(self._place(), self._seq, text))
+        if raws:
+            self._add_raws(entries, raws)
         counts.deltas += len(texts)
         await self._append(entries)
+
+    def _add_raws(self, entries: list[Entry], raws: Sequence[bytes]) -> None:
+        for entry, raw in zip(entries, raws, strict=False):
+            if len(raw) <= self._raw_room:
+                self._raw_room -= len(raw)
+                entry.raw = raw
 
     def _place(self) -> Cursor:
         place = Cursor(self._ordinal, self._next_n)

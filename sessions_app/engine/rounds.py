@@ -52,10 +52,11 @@ class ClaimLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The text of a turn and why it ended there."""
+    """The text of a turn, why it ended there, and the provider's message of that."""
 
     text: str
     stop_reason: StopReason
+    raw: bytes = b""
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class Rounds:
         """The reply; raises ProviderError if no candidate gave one."""
         if not self._offers_tools:
             reply = await self._ask(RoundPlan(self.work.turn_id, 1, self.work.prompt))
-            return Reply(reply.text, reply.stop_reason)
+            return Reply(reply.text, reply.stop_reason, reply.raw)
         self.texts = list(self.work.progress.round_texts)
         self.calls = list(self.work.progress.calls)
         if self.texts:
@@ -85,18 +86,20 @@ class Rounds:
         while len(self.texts) < MAX_TOOL_ROUNDS:
             reply = await self._ask(self._tool_plan(len(self.texts) + 1))
             if not reply.tool_calls:
-                return Reply(self._whole(reply), reply.stop_reason)
+                return Reply(self._whole(reply), reply.stop_reason, reply.raw)
             if reply.stop_reason is StopReason.LENGTH:
                 # Even a call that parses may be cut: 10 from 100.
-                return Reply(self._whole(reply) or CUT_REPLY, StopReason.LENGTH)
+                text = self._whole(reply) or CUT_REPLY
+                return Reply(text, StopReason.LENGTH, reply.raw)
             await self._run_round(reply)
         last = RoundPlan(
             self.work.turn_id, MAX_TOOL_ROUNDS + 1, self._messages(), may_be_empty=True
         )
         reply = await self._ask(last)
         if not self._whole(reply) and self._is_showing:
-            await self.show([LIMIT_REPLY])
-        return Reply(self._whole(reply) or LIMIT_REPLY, StopReason.TOOL_ROUNDS)
+            await self.show([LIMIT_REPLY], [])
+        text = self._whole(reply) or LIMIT_REPLY
+        return Reply(text, StopReason.TOOL_ROUNDS, reply.raw)
 
     @property
     def _offers_tools(self) -> bool:
@@ -137,6 +140,7 @@ class Rounds:
             temperature=work.temperature,
             show=self.show if self._is_showing else None,
             deltas_before=len(self.shown),
+            with_raw=work.with_raw,
         )
         return await run_with_failover(
             plan, work.candidates, self.find_adapter, self.book
@@ -184,7 +188,7 @@ class Rounds:
                 progress.is_cancelled, self.work.turn_id, self.work.fence
             )
             raise TurnCancelled if is_cancelled else ClaimLost
-        await self.publisher.publish(*events)
+        await self.publisher.publish(*events, raws=[call.raw for call in awaited])
         raise TurnWaits
 
     async def _settle_awaited(self) -> None:

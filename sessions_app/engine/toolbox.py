@@ -68,6 +68,7 @@ class Toolbox:
                     status=status,
                     error=call.error,
                     is_awaited=status is not CallStatus.STARTED,
+                    raw=call.raw,
                 )
             )
         return planned

@@ -72,6 +72,7 @@ class TurnRun:
         self._shown = list(work.progress.shown)
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
+        self._raw_of_end = b""
         self._is_begun = False
         self._is_ending = False
         self.following: str | None = None
@@ -154,7 +155,7 @@ class TurnRun:
         spoken = self.work.spoken
         return Reply(spoken, StopReason.STOP if spoken else StopReason.HANDED_OVER)
 
-    async def _show(self, texts: list[str]) -> None:
+    async def _show(self, texts: list[str], raws: list[bytes]) -> None:
         """Publish text as it comes; that there is any is committed first."""
         if not self._shown:
             work = self.work
@@ -162,10 +163,11 @@ class TurnRun:
             if not await in_thread(mark, work.turn_id, work.fence):
                 raise ClaimLost
         self._shown += texts
-        await self._publisher.publish_deltas(texts)
+        await self._publisher.publish_deltas(texts, raws)
 
     def _completed(self, reply: Reply) -> TurnEnd:
         is_cancelled = reply.stop_reason is StopReason.CANCELLED
+        self._raw_of_end = reply.raw
         return TurnEnd(
             state=TurnState.CANCELLED if is_cancelled else TurnState.COMPLETED,
             terminal_n=self._publisher.next_n,
@@ -219,7 +221,8 @@ class TurnRun:
         announcement = Announcement(
             work.session_id, work.turn_id, committed, work.canned_reply
         )
-        await self._publisher.publish(*announcement.events())
+        raws = [self._raw_of_end] if committed.text is not None else []
+        await self._publisher.publish(*announcement.events(), raws=raws)
 
     async def _commit(self, end: TurnEnd) -> TurnEnd | None:
         """Store the end, or that it could not be stored; None if the claim is lost.

@@ -42,6 +42,7 @@ class Turn(models.Model):
 
     client_tools = models.JSONField(default=list)
     tool_choice = models.JSONField(default=dict)
+    with_raw = models.BooleanField(default=False)
     next_n = models.PositiveIntegerField(default=1)
     round_texts = models.JSONField(default=list)
     shown_texts = models.JSONField(default=list)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from sessions_app.domain.errors import BadResponse, ProviderError, StreamTruncated
-from sessions_app.domain.parts import Part
+from sessions_app.domain.parts import Part, RawPart, TextPart, ToolCallReady
+from sessions_app.providers.raw import raw_message
+from sessions_app.providers.tool_calls import ToolCallAssembler
 from sessions_app.wire.sse_decoder import BOM, ServerSentEvent, SSEDecoder
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -18,10 +21,21 @@ class ReplyReader:
 
     ``is_done`` tells that the reply is over, though the socket may stay open. With
     it ``error`` says what went wrong, if anything did: it is kept and not raised,
-    so that the parts of the same read are given out before it.
+    so that the parts of the same read are given out before it. ``with_raw`` gives the
+    provider's own messages, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        api_key: str = "",
+        calls: ToolCallAssembler | None = None,
+        *,
+        with_raw: bool = False,
+    ) -> None:
+        self._api_key = api_key
+        self._calls = calls or ToolCallAssembler()
+        self._with_raw = with_raw
+        self._end_message = b""  # the one that says why the reply ended
         self.is_done = False
         self.error: ProviderError | None = None
         self._head: bytes | None = b""  # until the first byte tells what this is
@@ -41,8 +55,9 @@ class ReplyReader:
                 if len(self._body) > MAX_BODY_BYTES:
                     raise BadResponse(diagnosis=f"more than {MAX_BODY_BYTES} bytes")
                 return parts
+            take = self._take_raw if self._with_raw else self._take
             for event in self._decoder.feed(raw):
-                self._take(event, parts)
+                take(event, parts)
                 if self.is_done:
                     break
         except ProviderError as error:
@@ -56,13 +71,37 @@ class ReplyReader:
             return parts
         try:
             if self._body is not None:
-                self._take_document(bytes(self._body), parts)
+                body = bytes(self._body)
+                self._calls.message = body if self._with_raw else b""
+                self._take_document(body, parts)
+                self._tell_origin(body, parts, 0)
             else:
                 self._take_rest(parts)
         except ProviderError as error:
             self._fail(error)
         self.is_done = True
         return parts
+
+    def _take_raw(self, event: ServerSentEvent, parts: list[Part]) -> None:
+        """As ``_take``, and the event itself before its text if that was asked for."""
+        self._calls.message = event.data if self._with_raw else b""
+        before = len(parts)
+        self._take(event, parts)
+        self._tell_origin(event.data, parts, before)
+
+    def _tell_origin(self, message: bytes, parts: list[Part], place: int) -> None:
+        if self._with_raw and any(isinstance(part, TextPart) for part in parts[place:]):
+            parts.insert(place, RawPart(raw_message(message, self._api_key)))
+
+    def _raw(self, message: bytes) -> bytes:
+        """The message as it may be shown, if anybody wants to see it."""
+        return raw_message(message, self._api_key) if self._with_raw else b""
+
+    def _ready_calls(self, *, is_cut: bool) -> list[ToolCallReady]:
+        calls = self._calls.ready(is_cut=is_cut)
+        if not self._with_raw:
+            return calls
+        return [replace(call, raw=self._raw(call.raw)) for call in calls]
 
     def _take(self, event: ServerSentEvent, parts: list[Part]) -> None:
         """Add the parts of one event."""

@@ -21,6 +21,7 @@ MAX_CALLS = 128
 @dataclass(slots=True)
 class _Call:
     call_id: str
+    message: bytes
     name: str = ""
     fragments: list[str] = field(default_factory=list)
 
@@ -41,7 +42,8 @@ class ToolCallAssembler:
 
     A new id that differs from the one held in the slot of its index opens a new
     call, as some providers send index 0 for every call; otherwise fragments are
-    merged by index, or by id where there is none.
+    merged by index, or by id where there is none. ``message`` is the provider's
+    message that the next fragments are from; a call keeps the one that opened it.
     """
 
     def __init__(self, new_call_id: Callable[[], str] = lambda: new_id(CALL)) -> None:
@@ -49,6 +51,7 @@ class ToolCallAssembler:
         self._calls: list[_Call] = []
         self._slots: dict[int, _Call] = {}
         self._size = 0
+        self.message = b""
 
     def add(self, entries: Sequence[object]) -> None:
         """Take the ``tool_calls`` of one delta; entries of no use are skipped."""
@@ -95,7 +98,7 @@ class ToolCallAssembler:
         if held is None or self._opens_new(held, call_id, name, text):
             if len(self._calls) >= MAX_CALLS:
                 raise BadResponse(diagnosis=f"more than {MAX_CALLS} tool calls")
-            held = _Call(call_id)
+            held = _Call(call_id, self.message)
             self._calls.append(held)
         if slot is not None:
             self._slots[slot] = held
@@ -131,7 +134,7 @@ def _ready(call: _Call, call_id: str, *, is_cut: bool) -> ToolCallReady:
         error = "The call names no tool."
     if is_cut:
         error = "The reply was cut inside this call."
-    return ToolCallReady(call_id, name, {} if error else arguments, error)
+    return ToolCallReady(call_id, name, {} if error else arguments, error, call.message)
 
 
 def _arguments(text: str) -> tuple[dict[str, Any], str]:

@@ -41,6 +41,7 @@ class QueuedTurn(NamedTuple):
     summary_to: int
     operator: str
     spoken: str | None
+    with_raw: bool
 
 
 def claim(turn_id: str, worker: str) -> TurnWork | None:
@@ -73,7 +74,7 @@ def _queued(turn_id: str) -> QueuedTurn | None:
         "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
         " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
         " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted,"
-        " s.summary, s.summary_to, t.operator, r.content"
+        " s.summary, s.summary_to, t.operator, r.content, t.with_raw"
         " FROM sessions_app_turn t"
         " JOIN sessions_app_session s ON s.id = t.session_id"
         " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
@@ -128,6 +129,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         has_memory=plan.memory,
         is_again=asked is not None and asked < turn.ordinal,
         is_cancelled=bool(turn.cancel_requested),
+        with_raw=bool(turn.with_raw),
         operator=turn.operator,
         spoken=turn.spoken or "",
     )

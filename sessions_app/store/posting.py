@@ -54,6 +54,7 @@ class TurnDraft:
     tool_choice: Mapping[str, str] = field(default_factory=dict)
     idempotency_key: str = ""
     operator: str = ""
+    with_raw: bool = False
     body_digest: str = ""
 
 
@@ -88,6 +89,7 @@ def post(draft: TurnDraft) -> PostedTurn:
         client_tools=list(draft.client_tools),
         tool_choice=dict(draft.tool_choice),
         operator=draft.operator or found.operator,
+        with_raw=draft.with_raw,
     )
     message = None
     if draft.content is None:

@@ -243,6 +243,7 @@ def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
 
 def _row(turn_id: str, call: ToolCallRecord) -> ToolCall:
     fields = asdict(call)
+    del fields["raw"]
     fields["round"] = fields.pop("round_no")
     fields["status"] = str(call.status)
     return ToolCall(turn_id=turn_id, **fields)

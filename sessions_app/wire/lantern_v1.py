@@ -57,7 +57,11 @@ class Frame(msgspec.Struct, rename=camel, kw_only=True):
 
 
 class Start(Frame, tag="session.start"):
-    """Begin a session with its first prompt; ``tools`` count for all its prompts."""
+    """Begin a session with its first prompt; the rest counts for all its prompts.
+
+    ``raw`` asks for the provider's own messages beside what is made of them. Visitors
+    may not: the messages tell more than the reply, such as a model's reasoning.
+    """
 
     prompt: str
     agent: str | None = None
@@ -65,6 +69,7 @@ class Start(Frame, tag="session.start"):
     model: str | None = None
     tools: list[ToolJson] = []
     tool_choice: ChoiceJson | str | None = None
+    raw: bool = False
 
 
 class Prompt(Frame, tag="session.prompt"):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from sessions_app.wire.lantern_v1 import ClientFrame, Json
 from sessions_app.wire.payload import Entry, camel, encode_json
 
+RawJson = Annotated[
+    Json,
+    msgspec.Meta(description="The provider's own message, if the start asked for it."),
+]
 State = Literal["running", "idle", "awaiting_tools", "closed"]
 
 
@@ -82,6 +86,7 @@ class OutputDelta(Frame, tag="output.delta"):
     turn_id: str
     seq: int
     text: str
+    raw: RawJson | None = None
 
 
 class ToolCall(Frame, tag="tool.call"):
@@ -90,6 +95,7 @@ class ToolCall(Frame, tag="tool.call"):
     session_id: str
     turn_id: str
     call: Call
+    raw: RawJson | None = None
 
 
 class ToolApproval(Frame, tag="tool.approval"):
@@ -112,6 +118,7 @@ class TurnCompleted(Frame, tag="turn.completed"):
     text: str | None = None
     usage: UsageOfTurn | None = None
     error: Failure | None = None
+    raw: RawJson | None = None
 
 
 class Event(Frame, tag="event"):
@@ -168,7 +175,11 @@ def turn_text(entry: Entry, request_ids: dict[str, str]) -> str | None:
     ``request_ids`` gives the request that a turn answers; it is echoed once.
     """
     frame = _turn_frame(entry.kind, msgspec.json.decode(entry.body), request_ids)
-    return None if frame is None else text_of(frame)
+    if frame is None:
+        return None
+    if entry.raw and isinstance(frame, OutputDelta | ToolCall | TurnCompleted):
+        frame.raw = msgspec.json.decode(entry.raw)
+    return text_of(frame)
 
 
 def _turn_frame(

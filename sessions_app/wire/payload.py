@@ -65,16 +65,18 @@ class DeltaEncoder:
 class Entry:
     """An event in the log: encoded once, shared by all its readers.
 
-    ``body`` is the JSON of the event, ``sse`` the whole frame with id and name.
+    ``body`` is the JSON of the event, ``sse`` the whole frame with id and name. ``raw``
+    is the provider's own message behind it, which only a reader that asked for it gets.
     """
 
-    __slots__ = ("_sse", "body", "cursor", "is_terminal", "kind")
+    __slots__ = ("_sse", "body", "cursor", "is_terminal", "kind", "raw")
 
     def __init__(self, cursor: Cursor, kind: str, body: bytes, is_terminal: bool):
         self.cursor = cursor
         self.kind = kind
         self.body = body
         self.is_terminal = is_terminal
+        self.raw = b""
         self._sse: bytes | None = None
 
     @classmethod
@@ -82,6 +84,21 @@ class Entry:
         """Encode an event at its place in the log."""
         body = encode_json(event_object(event))
         return cls(cursor, event.kind, body, isinstance(event, TerminalEvent))
+
+    @classmethod
+    def restored(
+        cls, cursor: Cursor, kind: str, stored: bytes, is_terminal: bool
+    ) -> Entry:
+        """The entry again, from what ``stored`` gave."""
+        body, _, raw = stored.partition(b"\n")
+        entry = cls(cursor, kind, body, is_terminal)
+        entry.raw = raw
+        return entry
+
+    @property
+    def stored(self) -> bytes:
+        """``body`` and ``raw`` in one; the JSON of neither has a line break."""
+        return b"%b\n%b" % (self.body, self.raw) if self.raw else self.body
 
     @property
     def sse(self) -> bytes:

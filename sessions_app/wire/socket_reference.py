@@ -32,6 +32,13 @@ within ten minutes (`LANTERN_TOOL_WAIT_S`); an error result (`isError`) is told 
 model. `tool.approval` names calls that the server runs once they are allowed. A
 `toolChoice` that forces a call counts for the first round of a turn.
 
+A start with `raw` gets the provider's own message, decoded, beside what is made of it:
+on `output.delta` the event with the text, on `tool.call` the event that opened it, and
+on `turn.completed` the event that said why the reply ended; each time the whole answer
+where it did not stream. Its form is the provider's. The built-in demo and models that
+speak plain text have none. One over 64 KB is left out, and so are all after 4 MB of a
+turn. They go to the connection that asked and to no other reader; visitors may not ask.
+
 `GET /v1/socket/schema` is the JSON Schema of all messages. Ignore messages and keys
 that you do not know: there will be more.
 

@@ -34,6 +34,20 @@ async def test_events_are_read_by_another_process(shared: Bus, other: Bus) -> No
     ]
 
 
+async def test_provider_messages_reach_another_process(shared: Bus, other: Bus) -> None:
+    entries = [delta(1, 1, "a\nb"), delta(1, 2)]
+    entries[0].raw = b'{"line":"a\\nb"}'
+    with other.bell.subscribe(S, 15) as place:
+        await place.ready()
+        await append(shared, entries)
+        assert await place.wait() is True
+        heard = await other.log.read(S, START, 0)
+    read = await other.log.read(S, START, 0)
+    for found in (heard, read):
+        assert [(e.body, e.raw) for e in found] == [(e.body, e.raw) for e in entries]
+        assert b"line" not in b"".join(entry.sse for entry in found)
+
+
 async def test_ring_of_another_process_brings_the_events(
     shared: Bus, other: Bus
 ) -> None:

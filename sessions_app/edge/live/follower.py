@@ -53,21 +53,22 @@ class Follower:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What a session's start said of tools; it counts for each of its prompts."""
+class Terms:
+    """What a session's start said that counts for each of its prompts."""
 
-    specs: tuple[ToolSpec, ...] = ()
-    choice: ToolChoice = AUTO
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = AUTO
+    with_raw: bool = False
 
 
 class OwnedSession(Follower):
     """A session that its connection started: it may post, and names its requests."""
 
     def __init__(
-        self, posted: PostedTurn, tools: Tools, send: Callable[[str], Awaitable[None]]
+        self, posted: PostedTurn, terms: Terms, send: Callable[[str], Awaitable[None]]
     ) -> None:
         self.last = posted
-        self.tools = tools
+        self.terms = terms
         self.is_closed = False
         # Held while a prompt is posted: its turn may begin before its id is known here.
         self.posting = asyncio.Lock()

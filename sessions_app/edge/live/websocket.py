@@ -16,7 +16,7 @@ from sessions_app.domain.errors import BadRequest, LanternError, NotFound
 from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
-from sessions_app.edge.live.follower import Follower, OwnedSession, Tools
+from sessions_app.edge.live.follower import Follower, OwnedSession, Terms
 from sessions_app.edge.live.open_streams import open_streams
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
 from sessions_app.edge.posting import require_visitor_pace
@@ -146,23 +146,26 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 assert_never(frame)
 
     async def _start(self, frame: wire.Start) -> None:
-        tools = Tools(
+        terms = Terms(
             client_tools_of(frame.tools, "tools"),
             tool_choice_of(frame.tool_choice, "toolChoice"),
+            frame.raw,
         )
         if len(self._followers) >= MAX_SESSIONS:
             raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
-        posted = await in_thread(self._create_and_post, frame, tools)
+        posted = await in_thread(self._create_and_post, frame, terms)
         session = said.SessionRef(posted.session_id, "running")
         await self._say(
             said.SessionStarted(request_id=frame.request_id, session=session)
         )
-        owned = OwnedSession(posted, tools, self.send)
+        owned = OwnedSession(posted, terms, self.send)
         self._owned[posted.session_id] = owned
         self._follow(posted.session_id, owned)
 
-    def _create_and_post(self, frame: wire.Start, tools: Tools) -> PostedTurn:
+    def _create_and_post(self, frame: wire.Start, terms: Terms) -> PostedTurn:
         principal = self._writer()
+        if terms.with_raw and principal.kind == "visitor":
+            raise BadRequest("A visitor may not see provider messages.", param="raw")
         route = ""
         if frame.provider is not None or frame.model is not None:
             if principal.kind == "visitor":
@@ -171,7 +174,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             route = catalog.route_to(frame.provider, frame.model, allowed)
         session = service.create_session(principal.caller, frame.agent, {}, route)
         try:
-            return self._post(session.pk, frame.prompt, tools)
+            return self._post(session.pk, frame.prompt, terms)
         except LanternError:
             service.delete_session(principal.caller, session.pk)
             raise
@@ -180,18 +183,19 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         owned = self._require_owned(frame.session_id)
         async with owned.posting:
             posted = await in_thread(
-                self._post, frame.session_id, frame.prompt, owned.tools
+                self._post, frame.session_id, frame.prompt, owned.terms
             )
             owned.remember(posted, frame.request_id)
 
-    def _post(self, session_id: str, prompt: str, tools: Tools) -> PostedTurn:
+    def _post(self, session_id: str, prompt: str, terms: Terms) -> PostedTurn:
         principal = self._writer()
         require_visitor_pace(principal, self._address)
         message = NewMessage(
             prompt,
             OnBusy.REJECT,
-            client_tools=tools.specs,
-            tool_choice=tools.choice,
+            client_tools=terms.tools,
+            tool_choice=terms.tool_choice,
+            with_raw=terms.with_raw,
         )
         return service.post_message(principal.caller, session_id, message)
 

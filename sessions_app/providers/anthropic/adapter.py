@@ -27,7 +27,7 @@ class AnthropicAdapter:
         upstream = await post(
             config, PATH, headers=_headers(config, request), body=request_body(request)
         )
-        reply = MessageStream(config.api_key)
+        reply = MessageStream(config.api_key, with_raw=request.with_raw)
         async with aclosing(read_reply(upstream, reply)) as batches:
             async for parts in batches:
                 yield parts

@@ -26,10 +26,14 @@ from sessions_app.wire.sse_decoder import ServerSentEvent
 class MessageStream(ReplyReader):
     """The answers of ``/messages``; see ``ReplyReader``."""
 
-    def __init__(self, api_key: str = "", calls: ToolCallAssembler | None = None):
-        super().__init__()
-        self._api_key = api_key
-        self._calls = calls or ToolCallAssembler()
+    def __init__(
+        self,
+        api_key: str = "",
+        calls: ToolCallAssembler | None = None,
+        *,
+        with_raw: bool = False,
+    ) -> None:
+        super().__init__(api_key, calls, with_raw=with_raw)
         self._tally = UsageTally()
         self._model = ""
         self._stop_word = ""
@@ -63,6 +67,7 @@ class MessageStream(ReplyReader):
                 if event.delta is not None and event.delta.stop_reason:
                     self._stop_word = event.delta.stop_reason
                     self._has_ended = True
+                    self._end_message = self._calls.message
                 self._take_usage(event.usage, parts)
             case "message_stop":
                 self._finish(parts)
@@ -118,7 +123,7 @@ class MessageStream(ReplyReader):
                 decode_event(event.data)
             except ValueError:
                 continue  # cut in the middle
-            self._take(event, parts)
+            self._take_raw(event, parts)
         if self.is_done:
             return
         if self._has_ended:
@@ -146,14 +151,16 @@ class MessageStream(ReplyReader):
         self._take_usage(message.get("usage"), parts)
         word = message.get("stop_reason")
         self._stop_word = word if isinstance(word, str) else ""
+        self._end_message = body
         self._finish(parts)
 
     def _finish(self, parts: list[Part]) -> None:
         word = self._stop_word
         reason = stop_reason(word)
-        calls = self._calls.ready(is_cut=reason in CUT_REASONS)
+        calls = self._ready_calls(is_cut=reason in CUT_REASONS)
         if not self._has_text and not calls and reason is not StopReason.CONTENT_FILTER:
             self._require_meaning(word, (TOOL_USE,))
         parts.extend(calls)
-        parts.append(FinishPart(reason, bool(calls), self._model))
+        raw = self._raw(self._end_message)
+        parts.append(FinishPart(reason, bool(calls), self._model, raw))
         self.is_done = True

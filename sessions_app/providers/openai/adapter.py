@@ -30,7 +30,7 @@ class OpenAIAdapter:
     ) -> AsyncGenerator[list[Part], None]:
         """See ``ProviderAdapter.stream``."""
         upstream = await self._open(config, request)
-        reply = ReplyStream(config.api_key)
+        reply = ReplyStream(config.api_key, with_raw=request.with_raw)
         async with aclosing(read_reply(upstream, reply)) as batches:
             async for parts in batches:
                 yield parts

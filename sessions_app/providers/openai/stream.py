@@ -39,11 +39,15 @@ DONE = b"[DONE]"
 class ReplyStream(ReplyReader):
     """The answers of ``/chat/completions``; see ``ReplyReader``."""
 
-    def __init__(self, api_key: str = "", calls: ToolCallAssembler | None = None):
-        super().__init__()
-        self._api_key = api_key
+    def __init__(
+        self,
+        api_key: str = "",
+        calls: ToolCallAssembler | None = None,
+        *,
+        with_raw: bool = False,
+    ) -> None:
+        super().__init__(api_key, calls, with_raw=with_raw)
         self._think = ThinkFilter()
-        self._calls = calls or ToolCallAssembler()
         self._usage: UsagePart | None = None
         self._model = ""
         self._finish_word = ""
@@ -98,6 +102,7 @@ class ReplyStream(ReplyReader):
             if word in FAILURE_WORDS:
                 raise error_for_word(word)
             self._finish_word = word
+            self._end_message = self._calls.message
 
     def _take_text(self, text: str, parts: list[Part]) -> None:
         if "\0" in text:
@@ -123,7 +128,7 @@ class ReplyStream(ReplyReader):
             except ValueError:
                 if event.data.strip() != DONE:
                     continue
-            self._take(event, parts)
+            self._take_raw(event, parts)
         if self.is_done:
             return
         if self._finish_word:
@@ -146,9 +151,10 @@ class ReplyStream(ReplyReader):
             self._add(part, parts)
         word = self._finish_word
         reason = stop_reason(word)
-        calls = self._calls.ready(is_cut=reason in CUT_REASONS)
+        calls = self._ready_calls(is_cut=reason in CUT_REASONS)
         if not self._has_text and not calls and reason is not StopReason.CONTENT_FILTER:
             self._require_meaning(word, TOOL_WORDS)
         parts.extend(calls)
-        parts.append(FinishPart(reason, bool(calls), self._model))
+        raw = self._raw(self._end_message)
+        parts.append(FinishPart(reason, bool(calls), self._model, raw))
         self.is_done = True
