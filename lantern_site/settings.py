@@ -7,7 +7,7 @@ from pathlib import Path
 import django_stubs_ext
 
 from lantern_site.environment import database, secret_keys, switch
-from lantern_site.shared import cache, channel_layer
+from lantern_site.shared import channel_layer
 from sessions_app.conf import read_env
 
 # Generic bases such as ModelAdmin[Session] are written as the type checker reads them.
@@ -89,7 +89,6 @@ TEMPLATES = [
 DATABASES = {"default": database(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CHANNEL_LAYERS = {"default": channel_layer(REDIS_URL)}
-CACHES = {"default": cache(REDIS_URL), "process": cache("")}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

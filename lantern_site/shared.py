@@ -31,17 +31,6 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
     }
 
 
-def cache(redis_url: str) -> dict[str, Any]:
-    """Counts messages a minute, for all processes together."""
-    if redis_url:
-        return _parsed(redis_url).cache()
-    return {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        # An entry that is pushed out begins at 0 again.
-        "OPTIONS": {"MAX_ENTRIES": 200_000},
-    }
-
-
 def _parsed(url: str) -> RedisUrl:
     try:
         return RedisUrl.parse(url)

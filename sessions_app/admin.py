@@ -14,7 +14,11 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from sessions_app import budget_admin, tool_admin  # noqa: F401  (they register)
+from sessions_app import (  # noqa: F401  (they register)
+    budget_admin,
+    limit_admin,
+    tool_admin,
+)
 from sessions_app.edge.auth import shown_name
 from sessions_app.models import (
     Agent,

@@ -78,7 +78,24 @@ class Conf:
     )
     database_threads: int = _setting(2, "Threads that the engine's queries run on.")
     visitor_messages_per_minute: int = _setting(20, "Messages of one visitor.")
-    address_messages_per_minute: int = _setting(60, "Messages of one address.")
+    visitor_sessions_per_minute: int = _setting(10, "New sessions of one visitor.")
+    visitor_bootstraps_per_minute: int = _setting(
+        30, "Starts of the widget of one visitor who is known already."
+    )
+    address_messages_per_minute: int = _setting(
+        60, "Messages of all visitors of one address."
+    )
+    address_sessions_per_minute: int = _setting(60, "The same for new sessions.")
+    address_bootstraps_per_minute: int = _setting(
+        120, "The same for starts of the widget."
+    )
+    embed_messages_per_minute: int = _setting(
+        600, "Messages of all visitors of one embed: its ceiling."
+    )
+    embed_sessions_per_minute: int = _setting(600, "The same for new sessions.")
+    embed_bootstraps_per_minute: int = _setting(
+        1200, "The same for starts of the widget."
+    )
     visitor_token_s: float = _setting(3600.0, "Life of a visitor token.")
 
 

@@ -30,7 +30,7 @@ from sessions_app.engine.consumer import (
 )
 from sessions_app.engine.toolbox import cut
 from sessions_app.lifecycle import lifecycle
-from sessions_app.models import Message, Session, Turn
+from sessions_app.models import Agent, Message, Session, Turn
 from sessions_app.store import (
     catalog,
     messages,
@@ -90,16 +90,31 @@ def create_session(
     caller: Caller, agent: str | None, fields: dict[str, Any], route: str = ""
 ) -> Session:
     """A new session of the caller; ``route`` is ``provider/model`` to use instead."""
+    chosen = _agent_of_new(caller, agent)
+    if route:
+        split_route_entry(route)
+        fields = {**fields, "route": [route]}
+    return sessions.create(chosen, caller.name, fields)
+
+
+def agent_of_new(caller: Caller, agent: str | None) -> str:
+    """The slug of the agent that a new session of the caller would have."""
+    return _agent_of_new(caller, agent).slug
+
+
+def _agent_of_new(caller: Caller, agent: str | None) -> Agent:
     slug = caller.agent or agent
     chosen = catalog.agent_for(slug)
     if slug is None and not _may_use(caller, chosen.slug):
         chosen = catalog.first_agent_of(caller.agents or frozenset())
     if not _may_use(caller, chosen.slug):
         raise NotAllowed("This credential may not use that agent.", param="agent")
-    if route:
-        split_route_entry(route)
-        fields = {**fields, "route": [route]}
-    return sessions.create(chosen, caller.name, fields)
+    return chosen
+
+
+def agent_of_session(caller: Caller, session_id: str) -> str:
+    """The slug of the session's agent; empty if the caller may not see it."""
+    return sessions.agent_of(caller.scope, session_id)
 
 
 def _may_use(caller: Caller, slug: str) -> bool:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from channels.layers import channel_layers
-from django.core.cache import cache
 
+from sessions_app.bus.counters import counters_at
 from sessions_app.bus.memory import memory_bus
 from sessions_app.lifecycle import lifecycle
 from sessions_app.store import db
 from sessions_app.store.budgets import budgets
 from sessions_app.store.catalog import accounts, plans
+from sessions_app.store.limits import limits
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -56,13 +57,14 @@ def network_guard() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
-    """Each test begins as a new process would: empty log, layer and cache."""
+    """Each test begins as a new process would: empty log, layer and counters."""
     memory_bus.cache_clear()
     channel_layers.backends.clear()
-    cache.clear()
+    counters_at.cache_clear()
     accounts.forget()
     plans.forget()
     budgets.forget()
+    limits.forget()
     lifecycle.is_draining = False
     yield
 

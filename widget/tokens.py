@@ -52,6 +52,20 @@ def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
     return "user." + sha256(user_id.encode()).hexdigest()[:32]
 
 
+def caller_name(embed_key: str, visitor_id: str) -> str:
+    """Who owns what a visitor makes."""
+    return f"visitor:{embed_key}:{visitor_id}"
+
+
+def subjects_of(embed: Embed, visitor_id: str | None) -> dict[str, str]:
+    """On whose limits a start of the widget counts; None is a new visitor."""
+    slug = embed.agent.slug
+    subjects = {f"embed:{embed.key}": embed.key, f"agent:{slug}": slug}
+    if visitor_id is not None:
+        subjects["visitor"] = caller_name(embed.key, visitor_id)
+    return subjects
+
+
 def visitor_principal(token: str, origin: str | None) -> Principal:
     """Authenticate a visitor token for the edge."""
     return _principal(*_read(token, conf().visitor_token_s), origin)
@@ -72,7 +86,7 @@ def _principal(key: str, visitor_id: str, origin: str | None) -> Principal:
         raise Unauthorized()
     if origin is not None and not is_origin_listed(origin, embed.origins):
         raise ForbiddenOrigin()
-    name = f"visitor:{key}:{visitor_id}"
+    name = caller_name(key, visitor_id)
     caller = Caller(
         name=name,
         scope=SessionFilter(owner=name),

@@ -20,8 +20,14 @@ from rest_framework.views import APIView
 from sessions_app import service
 from sessions_app.conf import conf
 from sessions_app.domain.errors import ForbiddenOrigin, NotFound
+from sessions_app.edge.pace import Act, address_subject, take
 from sessions_app.edge.plain import read_only
-from sessions_app.edge.rest.base import StrictCharField, StrictSerializer, read_body
+from sessions_app.edge.rest.base import (
+    StrictCharField,
+    StrictSerializer,
+    address_of,
+    read_body,
+)
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
 from widget import tokens
@@ -84,12 +90,16 @@ class Bootstrap(APIView):
     def post(self, request: Request) -> Response:
         """Begin or renew a visitor; ``visitor`` is the older token."""
         body = read_body(BootstrapBody, request)
+        # First of all: what is refused below costs a query, too.
+        take(Act.BOOTSTRAP, address_subject(address_of(request)))
         embed = Embed.objects.select_related("agent").filter(key=body["key"]).first()
         if embed is None or not embed.is_enabled:
             raise NotFound("There is no such embed.")
         if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
             raise ForbiddenOrigin()
-        token = tokens.issue(embed, _visitor_of(embed, body))
+        known = _known_visitor(embed, body)
+        take(Act.BOOTSTRAP, tokens.subjects_of(embed, known))
+        token = tokens.issue(embed, known or tokens.new_visitor_id())
         caller = tokens.visitor_principal(token, None).caller
         latest = service.list_sessions(
             caller, limit=1, after=None, agent=embed.agent.slug, status=None, user=None
@@ -104,11 +114,10 @@ class Bootstrap(APIView):
         return Response(answer, headers={"Cache-Control": "no-store"})
 
 
-def _visitor_of(embed: Embed, body: dict[str, Any]) -> str:
+def _known_visitor(embed: Embed, body: dict[str, Any]) -> str | None:
     if identity := body.get("identity"):
         return tokens.verified_visitor(embed, identity["userId"], identity["hash"])
-    known = tokens.renewed_visitor(embed, body.get("visitor", ""))
-    return known or tokens.new_visitor_id()
+    return tokens.renewed_visitor(embed, body.get("visitor", ""))
 
 
 def _config(embed: Embed) -> dict[str, str]:

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from redis import Redis
 from redis import asyncio as aioredis
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
-from redis.sentinel import Sentinel, SentinelConnectionPool
+from redis.retry import Retry as BlockingRetry
+from redis.sentinel import Sentinel
 
 SENTINEL = "redis+sentinel"
 SENTINEL_PORT = 26379
@@ -82,35 +84,22 @@ class RedisUrl:
             "password": self.password,
         }
 
-    def cache(self) -> dict[str, Any]:
-        """Django's entry for a cache."""
-        options: dict[str, Any] = {
+    def blocking_client(self) -> Redis:
+        """A client for threads."""
+        limits: dict[str, Any] = {
             "socket_timeout": TIMEOUT_S,
             "socket_connect_timeout": TIMEOUT_S,
+            "retry": BlockingRetry(NoBackoff(), 1),
         }
-        if self.sentinels:
-            options["pool_class"] = f"{__name__}.MasterPool"
-        return {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": self.url,
-            "KEY_PREFIX": "lantern",
-            "OPTIONS": options,
-        }
-
-
-class MasterPool(SentinelConnectionPool):
-    """The connections of a cache behind Sentinels."""
-
-    @classmethod
-    def from_url(cls, url: str, **options: Any) -> MasterPool:
-        """What the cache calls with its location."""
-        parsed = RedisUrl.parse(url)
-        options.pop("pool_class", None)
+        if not self.sentinels:
+            return Redis.from_url(self.url, **limits)
         manager = Sentinel(  # type: ignore[no-untyped-call]
-            list(parsed.sentinels), socket_timeout=TIMEOUT_S
+            list(self.sentinels), sentinel_kwargs={"socket_timeout": TIMEOUT_S}
         )
-        credentials = {"db": parsed.db, "password": parsed.password}
-        return cls(parsed.master, manager, **credentials, **options)
+        master: Redis = manager.master_for(  # type: ignore[no-untyped-call]
+            self.master, db=self.db, password=self.password, **limits
+        )
+        return master
 
 
 def _host(text: str) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from sessions_app.models.api_key import ApiKey
 from sessions_app.models.attempt import Attempt
 from sessions_app.models.budget import Budget, BudgetLedger, BudgetReservation
 from sessions_app.models.idempotency import Idempotency
+from sessions_app.models.limit import RequestLimit
 from sessions_app.models.message import Message
 from sessions_app.models.provider import Price, Provider
 from sessions_app.models.session import Session
@@ -27,6 +28,7 @@ __all__ = [
     "Message",
     "Price",
     "Provider",
+    "RequestLimit",
     "Session",
     "Tool",
     "ToolCall",

@@ -10,6 +10,7 @@ from sessions_app.provision.sections import (
     AgentSection,
     BudgetSection,
     KeySection,
+    LimitSection,
     PriceSection,
     ProviderSection,
     ToolSection,
@@ -23,3 +24,4 @@ register_section("tool", ToolSection())
 register_section("agent", AgentSection())
 register_section("key", KeySection())
 register_section("budget", BudgetSection())
+register_section("limit", LimitSection())

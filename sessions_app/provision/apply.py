@@ -8,7 +8,7 @@ from sessions_app.provision.errors import ProvisionError
 from sessions_app.provision.fields import closest
 from sessions_app.provision.plan import Plan
 from sessions_app.provision.reader import Table, read
-from sessions_app.provision.registry import UNSUPPORTED_SECTIONS, sections
+from sessions_app.provision.registry import sections
 from sessions_app.provision.report import Report
 
 
@@ -40,8 +40,6 @@ def _read_entries(tables: list[Table], plan: Plan) -> None:
 
 
 def _unknown_section(name: str) -> str:
-    if name in UNSUPPORTED_SECTIONS:
-        return f"[[{name}]] is not supported by this version."
     return (
         f"There is no section {name!r}; the closest is {closest(name, sections())!r}."
     )

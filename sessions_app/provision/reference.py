@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sessions_app.provision.fields import TEXT_TABLE, Field
-from sessions_app.provision.registry import UNSUPPORTED_SECTIONS, sections
+from sessions_app.provision.registry import sections
 from sessions_app.provision.section import Section
 
 _HEAD = """\
@@ -22,9 +22,9 @@ error, with exit status 1.
 - What the file does not name stays as it is: other rows, and the keys that a table
   leaves out. A new row gets the default.
 - What the file names is enabled.
-- With `--prune` the file is the whole truth: every provider, agent, key, embed and
-  budget that it does not name is disabled, and the prices that it does not name are
-  deleted for the providers that it does name.
+- With `--prune` the file is the whole truth: every provider, agent, key, embed,
+  budget and limit that it does not name is disabled, and the prices that it does not
+  name are deleted for the providers that it does name.
 - Decimal strings are numbers in quotes, such as `"0.15"`; whole numbers need none.
 
 This page is generated; `tests/provision/test_reference.py` says how.
@@ -76,6 +76,11 @@ period = "day"
 usd = "5.00"
 fallback_input = "1"
 fallback_output = "3"
+
+[[limit]]
+on = "embed:pk_shop"
+requests_per_minute = 300
+concurrent_turns = 50
 """
 
 _FENCE = "```\n"
@@ -91,8 +96,6 @@ def reference() -> str:
         if section.unsupported:
             keys = ", ".join(f"`{key}`" for key in section.unsupported)
             parts.append(f"\nNot supported by this version: {keys}.\n")
-    later = ", ".join(f"`[[{name}]]`" for name in UNSUPPORTED_SECTIONS)
-    parts.append(f"\n## Sections of later versions\n\n{later} are refused.\n")
     return "".join(parts)
 
 

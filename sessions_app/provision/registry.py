@@ -8,8 +8,6 @@ from typing import Any
 
 from sessions_app.provision.section import Section
 
-UNSUPPORTED_SECTIONS = ("limit",)
-
 _sections: dict[str, Section[Any]] = {}
 
 

@@ -29,6 +29,7 @@ from sessions_app.models import Idempotency, Message, Turn
 from sessions_app.store import budgets, sql, takeover
 from sessions_app.store.budgets import Payer
 from sessions_app.store.claim import reserve_for
+from sessions_app.store.limits import require_room
 from sessions_app.store.sessions import SessionFilter
 from sessions_app.store.turns import ask_to_end
 
@@ -100,8 +101,10 @@ def post(draft: TurnDraft) -> PostedTurn:
         message = _message(draft, turn)
         if not draft.operator:
             turn.user_message_id = message.pk
-    _store(draft, turn, message)
     payer = Payer(draft.caller, found.agent, draft.session_id)
+    if not turn.operator:
+        require_room(payer)
+    _store(draft, turn, message)
     if not turn.operator and (limits := budgets.applying(payer)):
         reserve_for(turn.pk, limits)
     return PostedTurn(draft.session_id, turn.pk, turn.ordinal, interrupted=interrupted)

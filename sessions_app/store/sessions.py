@@ -49,6 +49,14 @@ def require(scope: SessionFilter, session_id: str) -> None:
         raise NotFound("There is no such session.")
 
 
+def agent_of(scope: SessionFilter, session_id: str) -> str:
+    """The slug of the session's agent; empty unless it is inside the scope."""
+    if not ids.could_be_id(session_id):
+        return ""
+    found = within(scope).filter(pk=session_id)
+    return found.values_list("agent__slug", flat=True).first() or ""
+
+
 def visible(scope: SessionFilter) -> QuerySet[Session]:
     """The sessions inside the scope, their status read off their turns."""
     active = Turn.objects.filter(session=OuterRef("pk"), state__in=ACTIVE_STATES)

@@ -125,7 +125,7 @@ def test_bad_agent_key_is_refused(line, words):
     ("text", "words"),
     [
         ("[[tool]]\n", "[[tool]] needs the key 'name'"),
-        ("[[limit]]\n", "[[limit]] is not supported by this version"),
+        ("[[limit]]\n", "[[limit]] needs the key 'on'"),
         ("[[agents]]\n", "the closest is 'agent'"),
         ('[key]\nname = "ci"\n', "in double brackets"),
         ('[[agent]]\nslug = "b"\n', "needs the key 'route'"),

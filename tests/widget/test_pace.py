@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lantern_site.proxies import TrustedProxies
-from sessions_app.edge import posting
+from sessions_app.edge import pace
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live
 from tests.fakes.people import ALICE_KEY, make_embed
@@ -11,12 +11,6 @@ from tests.fakes.waiting import until
 from widget.tokens import issue
 
 PROXY = "10.0.0.1"
-
-
-@pytest.fixture(autouse=True)
-def one_window(monkeypatch) -> None:
-    """A minute that does not end inside a test."""
-    monkeypatch.setattr(posting, "WINDOW_S", 10**9)
 
 
 async def statuses(live: Live, tokens: list[str], **options) -> list[int]:
@@ -49,7 +43,10 @@ async def test_visitor_has_a_limit_over_all_sessions(live: Live, settings) -> No
 
 # C70 (1): the header of whoever connects directly says nothing.
 async def test_address_has_a_limit_over_all_visitors(live: Live, settings) -> None:
-    settings.LANTERN = {"address_messages_per_minute": 30}
+    settings.LANTERN = {
+        "address_messages_per_minute": 30,
+        "address_sessions_per_minute": 100,
+    }
     tokens = await visitors_of(live, 35)
     assert await statuses(live, tokens) == [202] * 30 + [429] * 5
 
@@ -105,12 +102,12 @@ async def test_behind_a_trusted_proxy_the_visitor_counts(live: Live, settings) -
     ],
 )
 def test_one_line_has_one_limit(first: str, second: str) -> None:
-    assert posting._line_of(first) == posting._line_of(second)
+    assert pace._line_of(first) == pace._line_of(second)
 
 
 def test_other_lines_have_their_own_limit() -> None:
     lines = ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"]
-    assert len({posting._line_of(line) for line in lines}) == 4
+    assert len({pace._line_of(line) for line in lines}) == 4
 
 
 async def seen_by_app(headers: list[tuple[bytes, bytes]], peer: str) -> str:

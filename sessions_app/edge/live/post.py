@@ -17,7 +17,7 @@ from sessions_app.edge.body import decode_object
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.sse import Batches, Opened, StreamConsumer
 from sessions_app.edge.live.tail import tail
-from sessions_app.edge.posting import message_of, require_visitor_pace
+from sessions_app.edge.posting import message_of, require_message_pace
 from sessions_app.edge.rest.shapes import posted_object
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
@@ -45,7 +45,7 @@ def _accept(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
     principal = request.principal()
     principal.require_scope("sessions")
     principal.require_write()
-    require_visitor_pace(principal, request.address)
+    require_message_pace(principal, session_id, request.address)
     message = message_of(
         decode_object(body), request.header("idempotency-key"), has_content=True
     )

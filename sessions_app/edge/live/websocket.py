@@ -19,7 +19,7 @@ from sessions_app.edge.errors import as_lantern_error
 from sessions_app.edge.live.follower import Follower, OwnedSession, Terms
 from sessions_app.edge.live.open_streams import open_streams
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
-from sessions_app.edge.posting import require_visitor_pace
+from sessions_app.edge.posting import require_message_pace, require_session_pace
 from sessions_app.edge.tool_fields import (
     approvals_of,
     client_tools_of,
@@ -172,6 +172,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 raise BadRequest("A visitor may not choose a model.", param="provider")
             allowed = principal.caller.agents
             route = catalog.route_to(frame.provider, frame.model, allowed)
+        require_session_pace(principal, frame.agent, self._address)
         session = service.create_session(principal.caller, frame.agent, {}, route)
         try:
             return self._post(session.pk, frame.prompt, terms)
@@ -189,7 +190,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _post(self, session_id: str, prompt: str, terms: Terms) -> PostedTurn:
         principal = self._writer()
-        require_visitor_pace(principal, self._address)
+        require_message_pace(principal, session_id, self._address)
         message = NewMessage(
             prompt,
             OnBusy.REJECT,

@@ -73,6 +73,12 @@ class StrictCharField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+def address_of(request: Request) -> str | None:
+    """The address of the peer, or of the visitor behind trusted proxies."""
+    address: str | None = request.META.get("REMOTE_ADDR")
+    return address
+
+
 def body_of(request: Request) -> dict[str, Any]:
     """The JSON object of the body, whatever its content type and however sent.
 

@@ -14,12 +14,14 @@ from sessions_app.domain.states import SessionStatus
 from sessions_app.edge.auth import TICKET_LIFE_S, issue_ticket
 from sessions_app.edge.posting import (
     message_of,
+    require_message_pace,
     require_session_fields,
-    require_visitor_pace,
+    require_session_pace,
 )
 from sessions_app.edge.rest import shapes
 from sessions_app.edge.rest.base import (
     Endpoint,
+    address_of,
     body_of,
     page_limit,
     page_of,
@@ -48,6 +50,7 @@ class SessionsEndpoint(Endpoint):
         fields = read_body(shapes.NewSessionBody, request)
         require_session_fields(self.principal, fields)
         agent = fields.pop("agent", None)
+        require_session_pace(self.principal, agent, address_of(request))
         session = service.create_session(self.principal.caller, agent, fields)
         return Response(shapes.session_object(session), status=201)
 
@@ -112,7 +115,7 @@ class MessagesEndpoint(Endpoint):
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Post a message: its turn is queued and will end exactly once."""
-        require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
+        require_message_pace(self.principal, session_id, address_of(request))
         message = message_of(
             body_of(request), request.headers.get("Idempotency-Key"), has_content=True
         )
@@ -147,7 +150,7 @@ class RegenerateEndpoint(MessagesEndpoint):
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Answer the last user message again; the older answer is kept, superseded."""
-        require_visitor_pace(self.principal, request.META.get("REMOTE_ADDR"))
+        require_message_pace(self.principal, session_id, address_of(request))
         message = message_of(
             body_of(request), request.headers.get("Idempotency-Key"), has_content=False
         )

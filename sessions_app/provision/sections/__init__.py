@@ -5,6 +5,7 @@ from __future__ import annotations
 from sessions_app.provision.sections.agent import AgentSection
 from sessions_app.provision.sections.budget import BudgetSection
 from sessions_app.provision.sections.key import KeySection
+from sessions_app.provision.sections.limit import LimitSection
 from sessions_app.provision.sections.price import PriceSection
 from sessions_app.provision.sections.provider import ProviderSection
 from sessions_app.provision.sections.tool import ToolSection
@@ -13,6 +14,7 @@ __all__ = [
     "AgentSection",
     "BudgetSection",
     "KeySection",
+    "LimitSection",
     "PriceSection",
     "ProviderSection",
     "ToolSection",
