@@ -60,6 +60,7 @@ class SessionAdmin(admin.ModelAdmin[Session]):
         return (
             super()
             .get_queryset(request)
+            .filter(purged_at=None)
             .select_related("agent")
             .annotate(
                 first_words=Subquery(first.order_by("ordinal").values("content")[:1]),

@@ -31,6 +31,9 @@ class Conf:
     renew_s: float = _setting(3.0, "How often the leases are renewed.")
     give_up_s: float = _setting(6.0, "A process that could not renew stops its turns.")
     sweep_s: float = _setting(2.0, "How often abandoned turns are looked for.")
+    purge_s: float = _setting(
+        60.0, "How often conversations are looked for that are to be removed."
+    )
     max_cool_down_s: float = _setting(
         600.0, "Longest that a provider is left alone because it asked for it."
     )

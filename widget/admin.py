@@ -30,6 +30,7 @@ class EmbedForm(forms.ModelForm[Embed]):
             "placeholder",
             "accent",
             "agent_name",
+            "retention_days",
         )
 
     def clean_secret(self) -> str:

@@ -15,8 +15,11 @@ class WidgetConfig(AppConfig):
     def ready(self) -> None:
         from sessions_app.edge.auth import register_credential
         from sessions_app.provision import register_section
+        from sessions_app.store.retention import register_rules
         from widget.provision import EmbedSection
+        from widget.retention import embed_rules
         from widget.tokens import VISITOR_PREFIX, visitor_by_name, visitor_principal
 
         register_credential(VISITOR_PREFIX, visitor_principal, visitor_by_name)
         register_section("embed", EmbedSection())
+        register_rules(embed_rules)

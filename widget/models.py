@@ -5,9 +5,11 @@ from __future__ import annotations
 import secrets
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
 from django.db import models
 
 from sessions_app.models import Agent
+from sessions_app.models.agent import MAX_RETENTION_DAYS
 from sessions_app.models.secret import EncryptedTextField
 from widget.origins import origin_fault
 
@@ -45,6 +47,14 @@ class Embed(models.Model):
     placeholder = models.CharField(max_length=80, blank=True, default="")
     accent = models.CharField(max_length=20, blank=True, default="")
     agent_name = models.CharField(max_length=80, blank=True, default="Assistant")
+    retention_days = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_RETENTION_DAYS)],
+        help_text="Remove the texts of its conversations so many days after they were"
+        " last used; 0: as soon as they rest. Where its agent says something else, the"
+        " shorter time counts.",
+    )
 
     class Meta:
         ordering = ["key"]

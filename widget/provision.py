@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from sessions_app.models import Agent
+from sessions_app.models.agent import MAX_RETENTION_DAYS
 from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
@@ -35,7 +36,6 @@ class EmbedSection(Section[Embed]):
     model = Embed
     about = "A widget on one or more sites."
     identity = ("key",)
-    unsupported = ("retention_days",)
     fields = (
         Field(
             "key", f.TEXT, "`pk_…`, public: the script's `data-key`.", True, check_key
@@ -58,6 +58,14 @@ class EmbedSection(Section[Embed]):
         Field("placeholder", f.TEXT, "Shown in the text field.", check=f.up_to(80)),
         Field("accent", f.TEXT, "A CSS colour.", check=f.up_to(20)),
         Field("agent_name", f.TEXT, "Name above the replies.", check=f.up_to(80)),
+        Field(
+            "retention_days",
+            f.INTEGER,
+            "Days after their last use at which the texts of its conversations are"
+            " removed; 0: as soon as they rest. Of the agent's days and these, the"
+            " fewer count. Left out: the agent's.",
+            check=f.within(0, MAX_RETENTION_DAYS),
+        ),
     )
 
     def check(self, entry: Entry, plan: Plan) -> None:

@@ -52,9 +52,14 @@ def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
     return "user." + sha256(user_id.encode()).hexdigest()[:32]
 
 
+def owner_prefix(embed_key: str) -> str:
+    """What the names of all visitors of an embed begin with, as callers."""
+    return f"visitor:{embed_key}:"
+
+
 def caller_name(embed_key: str, visitor_id: str) -> str:
     """Who owns what a visitor makes."""
-    return f"visitor:{embed_key}:{visitor_id}"
+    return owner_prefix(embed_key) + visitor_id
 
 
 def subjects_of(embed: Embed, visitor_id: str | None) -> dict[str, str]:

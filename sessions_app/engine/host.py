@@ -12,6 +12,7 @@ from sessions_app.bus import Bus
 from sessions_app.conf import conf
 from sessions_app.domain import ids
 from sessions_app.engine.failover import FindAdapter
+from sessions_app.engine.purger import purge
 from sessions_app.engine.sweeper import sweep, tell_waiting
 from sessions_app.engine.turn import StopCause, TurnRun
 from sessions_app.store import claim as claims
@@ -51,6 +52,7 @@ class TurnHost:
             self.opened.set()
         self._spawn(self._renew_leases())
         self._spawn(self._sweep_for_ever())
+        self._spawn(self._purge_for_ever())
 
     def begin(self, turn_id: str) -> None:
         """Claim and run a turn, if it is to be had; returns at once."""
@@ -164,6 +166,14 @@ class TurnHost:
                 self.begin(turn_id)
         except Exception:
             logger.exception("Abandoned turns could not be looked for.")
+
+    async def _purge_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(conf().purge_s)
+            try:
+                await purge(self._bus)
+            except Exception:
+                logger.exception("Old conversations could not be removed.")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+
+MAX_RETENTION_DAYS = 36_500
 
 
 class Agent(models.Model):
@@ -42,6 +44,13 @@ class Agent(models.Model):
         help_text="Have the model summarise what its window has no room for any more.",
     )
     temperature = models.FloatField(null=True, blank=True)
+    retention_days = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(MAX_RETENTION_DAYS)],
+        help_text="Remove the texts of its conversations so many days after they were"
+        " last used; 0: as soon as they rest. Empty: they are kept.",
+    )
 
     class Meta:
         ordering = ["slug"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 
 from sessions_app.domain import ids
 from sessions_app.domain.states import SessionStatus
@@ -18,7 +19,8 @@ class Session(models.Model):
 
     Whether it runs is not stored here but read off its turns. ``summary`` is what an
     agent with a memory is told of the turns up to ``summary_to``. ``operator`` is the
-    name of the person who has taken over from the agent, as the visitor reads it.
+    name of the person who has taken over from the agent, as the visitor reads it. Once
+    ``purged_at`` is set nobody sees it any more: it stands for what its turns cost.
     """
 
     id = models.CharField(
@@ -42,11 +44,19 @@ class Session(models.Model):
     last_ordinal = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    purged_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         verbose_name = "conversation"
         ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["-created_at", "-id"])]
+        indexes = [
+            models.Index(fields=["-created_at", "-id"]),
+            models.Index(
+                fields=["agent", "updated_at"],
+                condition=Q(purged_at=None),
+                name="sessions_to_purge",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.id

@@ -93,9 +93,6 @@ def reference() -> str:
     for name, section in sections().items():
         rows = "".join(_row(section, field) for field in section.fields)
         parts.append(f"\n## `[[{name}]]`\n\n{section.about}\n\n{_TABLE_HEAD}{rows}")
-        if section.unsupported:
-            keys = ", ".join(f"`{key}`" for key in section.unsupported)
-            parts.append(f"\nNot supported by this version: {keys}.\n")
     return "".join(parts)
 
 

@@ -27,7 +27,6 @@ class Section(Generic[Row]):
     about: ClassVar[str]
     identity: ClassVar[tuple[str, ...]]
     fields: ClassVar[tuple[Field, ...]]
-    unsupported: ClassVar[tuple[str, ...]] = ()
 
     def read(self, table: Table) -> Entry:
         """Every key of a table, checked on its own; raises ProvisionError."""
@@ -46,11 +45,8 @@ class Section(Generic[Row]):
         return Entry(table, values, tuple(values[key] for key in self.identity))
 
     def _unknown_key(self, table: Table, key: str) -> ProvisionError:
-        if key in self.unsupported:
-            sentence = f"{key!r} is not supported by this version."
-        else:
-            names = [field.name for field in self.fields]
-            sentence = f"{key!r} is not known; the closest is {closest(key, names)!r}."
+        names = [field.name for field in self.fields]
+        sentence = f"{key!r} is not known; the closest is {closest(key, names)!r}."
         return ProvisionError(table.line(key), f"[[{table.section}]] {sentence}")
 
     def check_all(self, entries: list[Entry], plan: Plan) -> None:

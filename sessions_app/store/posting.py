@@ -148,7 +148,7 @@ def _locked(draft: TurnDraft) -> LockedSession:
             "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug, s.operator"
             " FROM sessions_app_session s"
             " JOIN sessions_app_agent a ON a.id = s.agent_id"
-            f" WHERE s.id = %s{sql.for_update_of('s')}",
+            f" WHERE s.id = %s AND s.purged_at IS NULL{sql.for_update_of('s')}",
             draft.session_id,
         )
     session = LockedSession(*found[0]) if found else None

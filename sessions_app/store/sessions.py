@@ -32,8 +32,8 @@ class SessionFilter:
 
 
 def within(scope: SessionFilter) -> QuerySet[Session]:
-    """The sessions inside the scope."""
-    sessions = Session.objects.all()
+    """The sessions inside the scope; those that were purged are in none."""
+    sessions = Session.objects.filter(purged_at=None)
     if scope.owner is not None:
         sessions = sessions.filter(owner=scope.owner)
     if scope.agents is not None:

@@ -19,7 +19,8 @@ def begin(session_id: str, operator: str) -> list[str]:
     shown.
     """
     # The lock keeps out a post that has read that nobody has taken over.
-    found = Session.objects.select_for_update(no_key=True).filter(pk=session_id)
+    sessions = Session.objects.select_for_update(no_key=True)
+    found = sessions.filter(pk=session_id, purged_at=None)
     session = found.first()
     if session is None:
         raise NotFound("There is no such session.")

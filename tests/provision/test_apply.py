@@ -162,6 +162,12 @@ def test_embed_takes_all_its_keys():
     assert {key: getattr(embed, key) for key in texts} == texts
 
 
+def test_days_of_retention_are_written():
+    apply(f"{PROVIDER}{AGENT}retention_days = 30\n{EMBED}retention_days = 0\n")
+    assert Agent.objects.get().retention_days == 30
+    assert Embed.objects.get().retention_days == 0
+
+
 def test_inline_tables_are_sections_too():
     apply('provider = [\n{ name = "d", kind = "demo" },\n]\n')
     assert Provider.objects.get().kind == "demo"

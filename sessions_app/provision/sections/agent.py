@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions_app.domain.route import split_route_entry
 from sessions_app.models import Agent
+from sessions_app.models.agent import MAX_RETENTION_DAYS
 from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
@@ -26,7 +27,6 @@ class AgentSection(Section[Agent]):
     model = Agent
     about = "What answers a session: a prompt, a route of models, and tools."
     identity = ("slug",)
-    unsupported = ("retention_days",)
     fields = (
         Field("slug", f.TEXT, "What clients call it.", True, f.slug_up_to(100)),
         Field(
@@ -78,6 +78,13 @@ class AgentSection(Section[Agent]):
             "Whether the model summarises what its window has no room for any more.",
         ),
         Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
+        Field(
+            "retention_days",
+            f.INTEGER,
+            "Days after their last use at which the texts of its conversations are"
+            " removed; 0: as soon as they rest. Left out: they are kept.",
+            check=f.within(0, MAX_RETENTION_DAYS),
+        ),
     )
 
     def check(self, entry: Entry, plan: Plan) -> None:
