@@ -20,6 +20,7 @@ from sessions_app import (  # noqa: F401  (they register)
     tool_admin,
 )
 from sessions_app.edge.auth import shown_name
+from sessions_app.erasure_admin import ErasureAdmin
 from sessions_app.models import (
     Agent,
     Alert,
@@ -39,7 +40,7 @@ TITLE_LENGTH = 60
 
 
 @admin.register(Session)
-class SessionAdmin(admin.ModelAdmin[Session]):
+class SessionAdmin(ErasureAdmin):
     """The conversations: a list, and one of them live."""
 
     list_display = (
@@ -54,6 +55,8 @@ class SessionAdmin(admin.ModelAdmin[Session]):
     search_fields = ("id", "title", "user", "messages__content")
     fields = ("agent", "title")
     date_hierarchy = "created_at"
+
+    change_list_template = "admin/sessions_app/session/conversations.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:
         first = Message.objects.filter(session=OuterRef("pk"), position=0)

@@ -7,13 +7,13 @@ A ``Caller`` says who asks; what it may not see is not found.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
 
+from sessions_app import erasure
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadRequest, NotAllowed, WorkerShutdown
@@ -22,10 +22,9 @@ from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
 from sessions_app.domain.text import storable
 from sessions_app.engine.consumer import (
-    let_readers_go,
     tell_cancel,
     tell_turn,
-    wake_cancel,
+    wake_to_end,
     wake_turn,
 )
 from sessions_app.engine.toolbox import cut
@@ -44,8 +43,6 @@ from sessions_app.store import (
 from sessions_app.store.posting import PostedTurn, TurnDraft
 from sessions_app.store.progress import ToolResult
 from sessions_app.store.sessions import SessionFilter
-
-DELETE_PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +150,13 @@ def close_session(caller: Caller, session_id: str) -> None:
     """Cancel what is open and take no more messages; the transcript stays."""
     sessions.require(caller.scope, session_id)
     for turn_id in sessions.close(session_id):
-        _wake_to_end(turn_id)
+        wake_to_end(turn_id)
 
 
 def delete_session(caller: Caller, session_id: str) -> None:
     """End what runs, then remove the session and everything below it."""
-    close_session(caller, session_id)
-    give_up_at = time.monotonic() + DELETE_PATIENCE_S
-    while sessions.has_open_turns(session_id) and time.monotonic() < give_up_at:
-        time.sleep(0.02)
-    sessions.delete(session_id)
-    let_readers_go(session_id)
+    sessions.require(caller.scope, session_id)
+    erasure.delete([session_id])
 
 
 def accept_message(caller: Caller, session_id: str, message: NewMessage) -> PostedTurn:
@@ -220,7 +213,7 @@ def post_message(caller: Caller, session_id: str, message: NewMessage) -> Posted
     """Accept a message and have it run; for synchronous callers."""
     posted = accept_message(caller, session_id, message)
     if posted.interrupted:
-        _wake_to_end(posted.interrupted)
+        wake_to_end(posted.interrupted)
     if not posted.is_replay:
         wake_turn(posted.turn_id)
     return posted
@@ -230,7 +223,7 @@ def take_over(caller: Caller, session_id: str, operator: str) -> Session:
     """Have a person answer in the agent's place; a turn that runs is cancelled."""
     sessions.require(caller.scope, session_id)
     for turn_id in takeover.begin(session_id, operator):
-        _wake_to_end(turn_id)
+        wake_to_end(turn_id)
     return sessions.find(caller.scope, session_id)
 
 
@@ -266,14 +259,8 @@ def cancel_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:
     """Ask a turn to end; harmless if it has ended."""
     sessions.require(caller.scope, session_id)
     if turns.request_cancel(session_id, turn_id):
-        _wake_to_end(turn_id)
+        wake_to_end(turn_id)
     return turns.detail(session_id, turn_id)
-
-
-def _wake_to_end(turn_id: str) -> None:
-    """Whoever runs the turn is told; one that waited for somebody is run again."""
-    wake_cancel(turn_id)
-    wake_turn(turn_id)
 
 
 def send_tool_results(

@@ -14,12 +14,19 @@ class WidgetConfig(AppConfig):
 
     def ready(self) -> None:
         from sessions_app.edge.auth import register_credential
+        from sessions_app.erasure import register_owner_names
         from sessions_app.provision import register_section
         from sessions_app.store.retention import register_rules
         from widget.provision import EmbedSection
         from widget.retention import embed_rules
-        from widget.tokens import VISITOR_PREFIX, visitor_by_name, visitor_principal
+        from widget.tokens import (
+            VISITOR_PREFIX,
+            owners_of_user,
+            visitor_by_name,
+            visitor_principal,
+        )
 
         register_credential(VISITOR_PREFIX, visitor_principal, visitor_by_name)
         register_section("embed", EmbedSection())
         register_rules(embed_rules)
+        register_owner_names(owners_of_user)

@@ -49,6 +49,11 @@ def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
     expected = hmac.new(embed.secret.encode(), user_id.encode(), sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), digest.lower().encode()):
         raise Unauthorized("The identity's hash is wrong.")
+    return visitor_of_user(user_id)
+
+
+def visitor_of_user(user_id: str) -> str:
+    """The visitor id of a user of the host; the id itself is not stored."""
     return "user." + sha256(user_id.encode()).hexdigest()[:32]
 
 
@@ -69,6 +74,13 @@ def subjects_of(embed: Embed, visitor_id: str | None) -> dict[str, str]:
     if visitor_id is not None:
         subjects["visitor"] = caller_name(embed.key, visitor_id)
     return subjects
+
+
+def owners_of_user(user_id: str) -> list[str]:
+    """As which callers a verified user may own sessions, one for each embed."""
+    visitor_id = visitor_of_user(user_id)
+    keys = Embed.objects.values_list("key", flat=True)
+    return [owner_prefix(key) + visitor_id for key in keys]
 
 
 def visitor_principal(token: str, origin: str | None) -> Principal:

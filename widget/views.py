@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.utils import extend_schema
@@ -19,10 +20,11 @@ from rest_framework.views import APIView
 
 from sessions_app import service
 from sessions_app.conf import conf
-from sessions_app.domain.errors import ForbiddenOrigin, NotFound
+from sessions_app.domain.errors import ForbiddenOrigin, NotAllowed, NotFound
 from sessions_app.edge.pace import Act, address_subject, take
 from sessions_app.edge.plain import read_only
 from sessions_app.edge.rest.base import (
+    Endpoint,
     StrictCharField,
     StrictSerializer,
     address_of,
@@ -30,6 +32,7 @@ from sessions_app.edge.rest.base import (
 )
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
+from sessions_app.erasure import delete_all
 from widget import tokens
 from widget.models import Embed
 from widget.origins import is_origin_listed
@@ -112,6 +115,18 @@ class Bootstrap(APIView):
             "config": _config(embed),
         }
         return Response(answer, headers={"Cache-Control": "no-store"})
+
+
+class VisitorEndpoint(Endpoint):
+    """The visitor themselves."""
+
+    @extend_schema("deleteVisitor", responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Delete all sessions of this visitor; what runs is ended first."""
+        if self.principal.kind != "visitor":
+            raise NotAllowed("Only visitors delete all that is theirs.")
+        delete_all(Q(owner=self.principal.caller.name))
+        return Response(status=204)
 
 
 def _known_visitor(embed: Embed, body: dict[str, Any]) -> str | None:

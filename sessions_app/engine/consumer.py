@@ -161,6 +161,12 @@ def wake_cancel(turn_id: str) -> None:
     _send_soon(tell_cancel, turn_id)
 
 
+def wake_to_end(turn_id: str) -> None:
+    """Whoever runs the turn is told; one that waited for somebody is run again."""
+    wake_cancel(turn_id)
+    wake_turn(turn_id)
+
+
 def let_readers_go(session_id: str) -> None:
     """End the streams of a session that was deleted; for synchronous callers."""
     _send_soon(_drop, session_id)

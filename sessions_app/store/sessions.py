@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,9 +154,9 @@ def close(session_id: str) -> list[str]:
     return list(turns.values_list("pk", flat=True))
 
 
-def has_open_turns(session_id: str) -> bool:
-    """Whether any turn of the session is still to end."""
-    return Turn.objects.filter(session=session_id, state__in=OPEN_STATES).exists()
+def have_open_turns(session_ids: Sequence[str]) -> bool:
+    """Whether any turn of the sessions is still to end."""
+    return Turn.objects.filter(session__in=session_ids, state__in=OPEN_STATES).exists()
 
 
 def delete(session_id: str) -> None:

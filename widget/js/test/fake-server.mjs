@@ -87,6 +87,7 @@ export class FakeServer {
     const body = await readJson(request);
     if (url.pathname === "/v1/widget/bootstrap") return this.#bootstrap(body, response);
     if (!this.#isKnown(request)) return sendError(response, 401, "unauthorized");
+    if (url.pathname === "/v1/widget/visitor") return this.#forgetVisitor(response);
     if (url.pathname === "/v1/sessions" && request.method === "GET") {
       const chats = [...this.sessions.values()].reverse().map((each) => each.describe());
       return sendJson(response, 200, { data: chats, nextCursor: null });
@@ -115,6 +116,12 @@ export class FakeServer {
     this.tokens.add(visitorToken);
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     return sendJson(response, 200, { visitorToken, expiresAt, session: null, config: this.config });
+  }
+
+  #forgetVisitor(response) {
+    for (const session of this.sessions.values()) session.close();
+    this.sessions.clear();
+    return response.writeHead(204).end();
   }
 
   #session(request, url, body, response) {

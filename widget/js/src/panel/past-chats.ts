@@ -31,7 +31,8 @@ export class PastChats {
       onPick: (sessionId) => void this.#goTo(sessionId),
       onClose: () => this.close(),
       onDownload: () => this.#download(),
-      onDelete: () => void this.#delete(),
+      onDelete: () => void this.#delete(() => this.#deleteCurrent()),
+      onDeleteAll: () => void this.#delete(() => this.#options.visitor.deleteAll()),
     });
   }
 
@@ -73,16 +74,20 @@ export class PastChats {
     download(`${visitor.current() ?? "chat"}.txt`, transcriptOf(conversation, names));
   }
 
-  async #delete(): Promise<void> {
-    const { visitor, store, onGone, onError } = this.#options;
-    const sessionId = visitor.current();
+  async #delete(remove: () => Promise<void>): Promise<void> {
+    const { store, onGone, onError } = this.#options;
     try {
-      if (sessionId !== null) await this.#client.sessions.delete(sessionId);
+      await remove();
       store.set({ conversation: EMPTY_CONVERSATION });
       onGone();
     } catch (error) {
       onError(error);
     }
     this.close();
+  }
+
+  async #deleteCurrent(): Promise<void> {
+    const sessionId = this.#options.visitor.current();
+    if (sessionId !== null) await this.#client.sessions.delete(sessionId);
   }
 }

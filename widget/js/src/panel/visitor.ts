@@ -91,6 +91,12 @@ export class Visitor implements SessionAccess {
     this.#remember({ sessionId: null, isFresh: true });
   }
 
+  /** Has the server delete all that this visitor ever said; who writes next is a new one. */
+  async deleteAll(): Promise<void> {
+    await this.client.json("/v1/widget/visitor", { method: "DELETE", repeatable: true });
+    this.#storage.remove(this.#name);
+  }
+
   /** Whether the current session, if there is one, is this visitor's by the present token. */
   async ownsCurrent(): Promise<boolean> {
     const sessionId = this.current();

@@ -55,6 +55,39 @@ test("past chats are listed, opened, saved and deleted", async () => {
   assert.equal(server.sessions.size, 1);
 });
 
+test("all chats are deleted once the visitor is sure, and a stranger begins anew", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo first");
+  await lastReply(page);
+  await page.getByRole("button", { name: "New chat" }).click();
+  await page.getByRole("button", { name: "Your chats" }).click();
+  await page.getByRole("button", { name: "Delete this chat" }).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Delete my chats" }).click();
+  assert.equal(server.sessions.size, 1);
+  await page.getByRole("button", { name: "Delete all of them for good" }).click();
+  await page.locator(".history").waitFor({ state: "hidden" });
+  assert.equal(server.sessions.size, 0);
+  await say(page, "echo again");
+  assert.equal(await lastReply(page), "again");
+  assert.equal(server.bootstraps.at(-1).visitor, undefined);
+  await page.getByRole("button", { name: "Your chats" }).click();
+  assert.equal(await page.locator(".chats button").count(), 1);
+});
+
+test("chats that could not be deleted are still there", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo first");
+  await lastReply(page);
+  server.failing.set("/v1/widget/visitor", 500);
+  await page.getByRole("button", { name: "Your chats" }).click();
+  await page.getByRole("button", { name: "Delete my chats" }).click();
+  await page.getByRole("button", { name: "Delete all of them for good" }).click();
+  await page.locator(".notice-text").getByText("Something went wrong").waitFor();
+  assert.equal(await lastReply(page), "first");
+});
+
 test("a suggestion is sent, and then all give way", async () => {
   const { page, server } = stage;
   server.config = { ...server.config, suggestions: ["echo tea", "echo milk"] };

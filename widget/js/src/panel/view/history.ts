@@ -10,6 +10,7 @@ export interface HistoryOptions {
   onClose: () => void;
   onDownload: () => void;
   onDelete: () => void;
+  onDeleteAll: () => void;
 }
 
 export interface HistoryView {
@@ -24,8 +25,15 @@ export function createHistory(options: HistoryOptions): HistoryView {
   const list = el("ul", { class: "chats" });
   const back = iconButton("plain", t("back"), BACK, options.onClose);
   const save = textButton("row", t("download"), options.onDownload);
-  const remove = deleteButton(options);
-  const foot = el("div", { class: "chat-actions" }, withIcon(save, DOWNLOAD), remove.element);
+  const remove = deleteButton(t("deleteChat"), t("deleteForGood"), options.onDelete);
+  const removeAll = deleteButton(t("deleteChats"), t("deleteChatsForGood"), options.onDeleteAll);
+  const foot = el(
+    "div",
+    { class: "chat-actions" },
+    withIcon(save, DOWNLOAD),
+    remove.element,
+    removeAll.element,
+  );
   const element = el(
     "section",
     { class: "history", "aria-label": t("history"), hidden: true },
@@ -39,8 +47,10 @@ export function createHistory(options: HistoryOptions): HistoryView {
       const items = sessions.map((session) => renderChat(session, currentId, options));
       const nothing = el("li", { class: "none" }, t("noChats"));
       list.replaceChildren(...(items.length === 0 ? [nothing] : items));
-      foot.hidden = !hasTurns;
+      save.hidden = remove.element.hidden = !hasTurns;
+      foot.hidden = !hasTurns && sessions.length === 0;
       remove.reset();
+      removeAll.reset();
       element.hidden = false;
       back.focus();
     },
@@ -66,21 +76,22 @@ function renderChat(
   return el("li", {}, button);
 }
 
-function deleteButton({ t, onDelete }: HistoryOptions) {
+/** Deletes when it is pressed again. */
+function deleteButton(words: string, sureWords: string, onDelete: () => void) {
   let isSure = false;
   const element = textButton("row danger", "", () => {
     if (isSure) return onDelete();
     isSure = true;
-    label.textContent = t("deleteForGood");
+    label.textContent = sureWords;
   });
-  const label = el("span", {}, t("deleteChat"));
+  const label = el("span", {}, words);
   element.append(label);
   withIcon(element, TRASH);
   return {
     element,
     reset() {
       isSure = false;
-      label.textContent = t("deleteChat");
+      label.textContent = words;
     },
   };
 }
