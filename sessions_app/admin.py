@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import quote, unquote
 from django.db.models import Count, OuterRef, QuerySet, Subquery
@@ -34,6 +33,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.api_key import new_key
 from sessions_app.price_admin import shipped_table
+from sessions_app.provider_form import EXEC, ProviderForm, may_run
 from sessions_app.store.health import ProviderHealth, health_of
 
 TITLE_LENGTH = 60
@@ -135,34 +135,6 @@ class PriceInline(admin.TabularInline[Price, Provider]):
     extra = 0
 
 
-class ProviderForm(forms.ModelForm[Provider]):
-    """The key is written, never shown."""
-
-    api_key = forms.CharField(
-        required=False,
-        widget=forms.PasswordInput(render_value=False),
-        help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
-    )
-
-    class Meta:
-        model = Provider
-        fields = (
-            "name",
-            "kind",
-            "base_url",
-            "api_key",
-            "allow_private",
-            "is_enabled",
-            "context_tokens",
-            "connect_timeout_s",
-            "first_content_timeout_s",
-            "idle_timeout_s",
-        )
-
-    def clean_api_key(self) -> str:
-        return str(self.cleaned_data["api_key"] or self.instance.api_key)
-
-
 @admin.register(Provider)
 class ProviderAdmin(admin.ModelAdmin[Provider]):
     """Accounts at model providers."""
@@ -189,6 +161,19 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         return super().get_queryset(request).annotate(now=Now())
+
+    def get_form(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> type[ProviderForm]:
+        form = cast(type[ProviderForm], super().get_form(request, *args, **kwargs))
+        form.may_run = may_run(request.user)
+        return form
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Provider | None = None
+    ) -> bool:
+        is_allowed = obj is None or obj.kind != EXEC or may_run(request.user)
+        return is_allowed and super().has_change_permission(request, obj)
 
     @admin.display(description="Success rate")
     def success_rate(self, provider: Provider) -> str:

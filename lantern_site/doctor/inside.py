@@ -18,6 +18,8 @@ from sessions_app.bus.redis_url import RedisUrl
 from sessions_app.domain import ids
 from sessions_app.models import Agent, ApiKey, Provider, Session
 from sessions_app.models.api_key import new_key
+from sessions_app.providers.exec import command_fault
+from sessions_app.store.catalog import config_of
 from widget.models import Embed
 
 
@@ -64,6 +66,21 @@ async def check_redis() -> list[Finding]:
         advice = "Set maxmemory-policy to noeviction: evicted events are lost."
         return [Finding("redis", "failed", f"The policy is {policy}.", advice)]
     return [Finding("redis", "ok", f"Redis {version} keeps what it is given.")]
+
+
+def check_commands() -> list[Finding]:
+    """Whether the programs that providers name are here."""
+    findings = []
+    for provider in Provider.objects.filter(is_enabled=True, kind="exec"):
+        if fault := command_fault(config_of(provider)):
+            text = f"The {' '.join(fault)}"
+            advice = (
+                "Install it on every machine that runs turns, or mend the provider."
+            )
+            findings.append(
+                Finding(f"provider {provider.name}", "failed", text, advice)
+            )
+    return findings
 
 
 _REDIS_URL = "See that REDIS_URL is right, and that Redis runs."

@@ -12,10 +12,16 @@ from sessions_app.domain.prompt import AUTO, PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule
 
+TEXT, JSONL = OUTPUTS = ("text", "jsonl")
+"""What the output of a provider that is a command may be."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """A configured account, as an adapter needs it; ``api_key`` is in the clear."""
+    """A configured account, as an adapter needs it; ``api_key`` is in the clear.
+
+    A command, and where its output has the text, are only for the kind ``exec``.
+    """
 
     name: str
     kind: str
@@ -25,6 +31,9 @@ class ProviderConfig:
     connect_timeout_s: float = 5.0
     first_content_timeout_s: float = 30.0
     idle_timeout_s: float = 30.0
+    command: tuple[str, ...] = ()
+    output: str = TEXT
+    text_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

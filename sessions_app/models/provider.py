@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from sessions_app.domain.route import OUTPUTS, TEXT
 from sessions_app.models.secret import EncryptedTextField
 
 
@@ -17,6 +18,21 @@ class Provider(models.Model):
     api_key = EncryptedTextField(blank=True, default="")
     allow_private = models.BooleanField(
         default=False, help_text="The address may be a private one (a local model)."
+    )
+    command = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Of the kind exec: a list of the program and its arguments, such as"
+        ' ["/opt/model/answer", "--fast"]. No shell reads it.',
+    )
+    output = models.CharField(
+        max_length=8, default=TEXT, choices=[(form, form) for form in OUTPUTS]
+    )
+    text_path = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        help_text="Where each line of jsonl has the text, such as choices.0.text.",
     )
     is_enabled = models.BooleanField(default=True)
     connect_timeout_s = models.FloatField(

@@ -8,6 +8,7 @@ from sessions_app.domain.errors import ProviderFailed
 from sessions_app.providers.anthropic import AnthropicAdapter
 from sessions_app.providers.base import ProviderAdapter
 from sessions_app.providers.demo import DemoAdapter
+from sessions_app.providers.exec import ExecAdapter
 from sessions_app.providers.openai import OpenAIAdapter
 from sessions_app.providers.truss import TrussAdapter
 
@@ -16,6 +17,7 @@ from sessions_app.providers.truss import TrussAdapter
 ADAPTERS: Mapping[str, ProviderAdapter] = {
     "anthropic": AnthropicAdapter(),
     "demo": DemoAdapter(),
+    "exec": ExecAdapter(),
     "openai": OpenAIAdapter(),
     "truss": TrussAdapter(),
 }

@@ -226,6 +226,9 @@ def config_of(provider: Provider) -> ProviderConfig:
         connect_timeout_s=provider.connect_timeout_s,
         first_content_timeout_s=provider.first_content_timeout_s,
         idle_timeout_s=provider.idle_timeout_s,
+        command=tuple(provider.command),
+        output=provider.output,
+        text_path=provider.text_path,
     )
 
 

@@ -20,4 +20,7 @@ def test_adapter_is_shared() -> None:
 def test_unknown_kind_names_the_known_ones() -> None:
     with pytest.raises(ProviderFailed) as caught:
         adapter_for("nonsense")
-    assert "'nonsense'; known: anthropic, demo, openai, truss" in caught.value.diagnosis
+    assert (
+        "'nonsense'; known: anthropic, demo, exec, openai, truss"
+        in caught.value.diagnosis
+    )

@@ -43,7 +43,7 @@ def swap(text, old, new):
         ('name = "primary"', "name = 1", "must be a string in quotes, not a whole"),
         ('name = "primary"', 'name = "pri/mary"', "letters, digits, hyphens"),
         ('name = "primary"', f'name = "{"a" * 65}"', "at most 64"),
-        ('kind = "openai"', 'kind = "pigeon"', "write one of: anthropic, demo, openai"),
+        ('kind = "openai"', 'kind = "pigeon"', "write one of: anthropic, demo, exec"),
         ('"http://127.0.0.1:9/v1"', '"127.0.0.1/v1"', "must be an address such"),
         ('"http://127.0.0.1:9/v1"', '"ftp://a.example"', "must be an address such"),
         ('"http://127.0.0.1:9/v1"', '"http://a.example:x/"', "must be an address such"),

@@ -84,4 +84,5 @@ def _from_inside(key: str | None) -> list[Finding]:
     findings = [inside.check_versions(), inside.check_migrations()]
     if findings[-1].status == "ok":
         findings.append(inside.check_embeds())
+        findings += inside.check_commands()
     return findings + asyncio.run(inside.check_redis())

@@ -11,8 +11,8 @@ from sessions_app.domain.prompt import CompletionRequest
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.providers.header_key import header_key
 from sessions_app.providers.http import post
+from sessions_app.providers.raw_text import TextStream
 from sessions_app.providers.truss.request import request_body
-from sessions_app.providers.truss.stream import TextStream
 
 
 class TrussAdapter:

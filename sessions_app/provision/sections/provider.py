@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from sessions_app.domain.route import OUTPUTS, ProviderConfig
 from sessions_app.models import Provider
+from sessions_app.providers.exec import command_fault
 from sessions_app.providers.registry import ADAPTERS
 from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
 
+EXEC = "exec"
 KINDS_WITH_URL = ("anthropic", "openai", "truss")
 SHORTEST_WAIT_S = 0.01
 
@@ -59,6 +62,23 @@ class ProviderSection(Section[Provider]):
             f" needed for {', '.join(KINDS_WITH_URL)}.",
             check=check_base_url,
         ),
+        Field(
+            "command",
+            f.TEXTS,
+            "Of the kind `exec`: the program and its arguments. No shell reads them.",
+        ),
+        Field(
+            "output",
+            f.TEXT,
+            "Of the kind `exec`: `text`, or `jsonl` for one JSON value a line.",
+            check=f.one_of(OUTPUTS),
+        ),
+        Field(
+            "text_path",
+            f.TEXT,
+            "Where a line of `jsonl` has the text, such as `choices.0.text`.",
+            check=f.up_to(200),
+        ),
         Field("api_key", f.TEXT, "Sent to the provider; stored encrypted."),
         Field(
             "allow_private",
@@ -83,3 +103,25 @@ class ProviderSection(Section[Provider]):
             raise entry.fault(
                 f"[[provider]] of kind {kind!r} needs the key 'base_url'."
             )
+        if kind == EXEC:
+            _check_command(entry)
+        elif "command" in entry.values:
+            raise entry.fault(
+                f"[[provider]] command is only for the kind {EXEC!r}.", "command"
+            )
+
+
+def _check_command(entry: Entry) -> None:
+    values = entry.values
+    if "command" not in values:
+        raise entry.fault(f"[[provider]] of kind {EXEC!r} needs the key 'command'.")
+    config = ProviderConfig(
+        name=values["name"],
+        kind=EXEC,
+        command=tuple(values["command"]),
+        output=values.get("output", OUTPUTS[0]),
+        text_path=values.get("text_path", ""),
+    )
+    if fault := command_fault(config):
+        key, sentence = fault
+        raise entry.fault(f"[[provider]] {key} {sentence}", key)

@@ -12,9 +12,9 @@ from sessions_app.domain.errors import (
 from sessions_app.domain.parts import FinishPart, StopReason
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.route import ProviderConfig
+from sessions_app.providers.plain_prompt import prompt_text
+from sessions_app.providers.raw_text import TextStream
 from sessions_app.providers.truss import TrussAdapter
-from sessions_app.providers.truss.request import prompt_text
-from sessions_app.providers.truss.stream import TextStream
 from tests.fakes.fake_upstream import BROKEN, CUT, RESET, FakeUpstream, Mark, Reply
 from tests.fakes.outcomes import Outcome, ask, collect
 

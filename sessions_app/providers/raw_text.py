@@ -11,6 +11,9 @@ from sessions_app.domain.parts import FinishPart, Part, StopReason, TextPart
 class TextStream:
     """Feed reads, get parts; then ``end()`` once, when the body ended whole."""
 
+    error: None = None
+    """No text is wrong; a stream of another form may have one."""
+
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._has_text = False

@@ -1,0 +1,82 @@
+"""Providers in the dashboard: what may be written, and by whom."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+from sessions_app.models import Provider
+from sessions_app.providers.exec import command_fault
+from sessions_app.providers.registry import ADAPTERS
+from sessions_app.store.catalog import config_of
+
+EXEC = "exec"
+
+
+def may_run(user: AbstractBaseUser | AnonymousUser) -> bool:
+    """Whether this user may say what the server runs: more than to edit a provider."""
+    return bool(getattr(user, "is_superuser", False))
+
+
+class ProviderForm(forms.ModelForm[Provider]):
+    """The key is written, never shown; ``may_run`` is set for each request."""
+
+    may_run: ClassVar[bool] = False
+
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(ADAPTERS)])
+    api_key = forms.CharField(
+        required=False,
+        widget=forms.PasswordInput(render_value=False),
+        help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
+    )
+
+    class Meta:
+        model = Provider
+        fields = (
+            "name",
+            "kind",
+            "base_url",
+            "api_key",
+            "allow_private",
+            "command",
+            "output",
+            "text_path",
+            "is_enabled",
+            "context_tokens",
+            "connect_timeout_s",
+            "first_content_timeout_s",
+            "idle_timeout_s",
+        )
+
+    def clean_api_key(self) -> str:
+        return str(self.cleaned_data["api_key"] or self.instance.api_key)
+
+    def clean_command(self) -> list[str]:
+        command = self.cleaned_data["command"] or []
+        if not isinstance(command, list) or not all(
+            isinstance(part, str) for part in command
+        ):
+            raise forms.ValidationError(
+                'Write a JSON list of texts, such as ["/opt/model/answer", "--fast"].'
+            )
+        return command
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        if cleaned["kind"] == EXEC:
+            self._check_command(cleaned)
+        elif cleaned["command"]:
+            self.add_error("command", f"This is only for the kind {EXEC}.")
+        return cleaned
+
+    def _check_command(self, cleaned: dict[str, Any]) -> None:
+        if not self.may_run:
+            self.add_error("kind", "Only a superuser may have the server run commands.")
+            return
+        if fault := command_fault(config_of(Provider(**cleaned))):
+            name, sentence = fault
+            self.add_error(name, f"This {sentence}")

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from lantern_site.doctor.inside import check_commands
+from sessions_app.models import Provider
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/sessions_app/provider/add/"
+FORM = {
+    "name": "own",
+    "kind": "exec",
+    "command": '["true", "--fast"]',
+    "output": "text",
+    "text_path": "",
+    "base_url": "",
+    "api_key": "",
+    "is_enabled": "on",
+    "connect_timeout_s": "5",
+    "first_content_timeout_s": "30",
+    "idle_timeout_s": "30",
+    "prices-TOTAL_FORMS": "0",
+    "prices-INITIAL_FORMS": "0",
+}
+
+
+@pytest.fixture
+def editor(client: Client, django_user_model: Any) -> Client:
+    """Somebody who may do anything to providers, and nothing else."""
+    user = django_user_model.objects.create_user("ed", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__model="provider"))
+    client.force_login(user)
+    return client
+
+
+def test_superuser_sets_up_a_command(admin_client: Client) -> None:
+    assert admin_client.post(ADD, FORM).status_code == 302
+    row = Provider.objects.get()
+    assert (row.kind, row.command) == ("exec", ["true", "--fast"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"command": ""}, "a program, then its arguments"),
+        ({"command": "true --fast"}, "Enter a valid JSON"),
+        ({"command": '"true"'}, "Write a JSON list of texts"),
+        ({"command": '["true", 1]'}, "Write a JSON list of texts"),
+        ({"command": '["no-such-program"]'}, "not here or not executable"),
+        ({"output": "jsonl"}, "must lead to the text in each line"),
+        ({"kind": "openai"}, "only for the kind exec"),
+        ({"kind": "pigeon"}, "Select a valid choice"),
+    ],
+)
+def test_command_that_cannot_run_is_refused(
+    admin_client: Client, change: dict[str, str], words: str
+) -> None:
+    page = admin_client.post(ADD, {**FORM, **change})
+    assert page.status_code == 200
+    assert words in page.content.decode()
+    assert not Provider.objects.exists()
+
+
+def test_doctor_names_a_program_that_went_missing() -> None:
+    Provider.objects.create(name="here", kind="exec", command=["true"])
+    Provider.objects.create(name="off", kind="exec", is_enabled=False)
+    Provider.objects.create(name="gone", kind="exec", command=["no-such-program"])
+    (found,) = check_commands()
+    assert (found.check, found.status) == ("provider gone", "failed")
+    assert "'no-such-program'" in found.text
+
+
+# A command runs as the server's user: that is more than to edit a provider.
+def test_editor_may_not_add_a_command(editor: Client) -> None:
+    page = editor.post(ADD, FORM)
+    assert "Only a superuser may have the server run commands" in page.content.decode()
+    assert not Provider.objects.exists()
+    plain = {**FORM, "kind": "demo", "command": "[]"}
+    assert editor.post(ADD, plain).status_code == 302
+
+
+def test_editor_may_not_change_a_command(editor: Client) -> None:
+    row = Provider.objects.create(name="own", kind="exec", command=["true"])
+    path = f"/admin/sessions_app/provider/{row.pk}/change/"
+    other = {**FORM, "command": '["false"]'}
+    assert editor.post(path, other).status_code == 403
+    demo = Provider.objects.create(name="demo", kind="demo")
+    path = f"/admin/sessions_app/provider/{demo.pk}/change/"
+    assert editor.post(path, FORM).status_code == 200
+    assert {each.kind for each in Provider.objects.all()} == {"exec", "demo"}
+    assert Provider.objects.get(name="own").command == ["true"]
