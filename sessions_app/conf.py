@@ -99,6 +99,9 @@ class Conf:
     embed_bootstraps_per_minute: int = _setting(
         1200, "The same for starts of the widget."
     )
+    proof_of_work_bits: int = _setting(
+        16, "Difficulty of the puzzle for new visitors; each bit more doubles the work."
+    )
     visitor_token_s: float = _setting(3600.0, "Life of a visitor token.")
 
 

@@ -49,13 +49,17 @@ from sessions_app.store.sessions import SessionFilter
 class Caller:
     """Who asks: ``name`` owns what it makes, ``scope`` is what it may see.
 
-    ``agents`` None means every agent; ``agent`` is the one it is bound to.
+    ``agents`` None means every agent; ``agent`` is the one it is bound to. ``user`` is
+    whom its sessions are for; ``profile`` is what the site vouches for of them, and
+    None for a caller that is believed itself.
     """
 
     name: str
     scope: SessionFilter
     agents: frozenset[str] | None = None
     agent: str | None = None
+    user: str = ""
+    profile: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,16 @@ def create_session(
     if route:
         split_route_entry(route)
         fields = {**fields, "route": [route]}
+    if caller.profile is not None:
+        metadata = _vouched(caller.profile, fields.get("metadata", {}))
+        fields = {**fields, "metadata": metadata, "user": caller.user}
     return sessions.create(chosen, caller.name, fields)
+
+
+def _vouched(profile: Mapping[str, str], metadata: dict[str, Any]) -> dict[str, Any]:
+    """The metadata, its ``user`` what the site says and not what the browser does."""
+    others = {name: each for name, each in metadata.items() if name != "user"}
+    return {**others, "user": dict(profile)} if profile else others
 
 
 def agent_of_new(caller: Caller, agent: str | None) -> str:
@@ -141,9 +154,17 @@ def list_sessions(
 def update_session(caller: Caller, session_id: str, changes: dict[str, Any]) -> Session:
     """Change title or metadata."""
     session = sessions.find(caller.scope, session_id)
+    if caller.profile is not None and "metadata" in changes:
+        metadata = _vouched(caller.profile, changes["metadata"])
+        changes = {**changes, "metadata": metadata}
     if changes:
         sessions.update(session, changes)
     return session
+
+
+def hand_over_sessions(owner: str, caller: Caller) -> int:
+    """Give all sessions of an owner to a caller; how many there were."""
+    return sessions.hand_over(owner, caller.name, caller.user, caller.profile or {})
 
 
 def close_session(caller: Caller, session_id: str) -> None:

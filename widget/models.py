@@ -13,6 +13,10 @@ from sessions_app.models.agent import MAX_RETENTION_DAYS
 from sessions_app.models.secret import EncryptedTextField
 from widget.origins import origin_fault
 
+IDENTITY = ("optional", "required")
+PROOF_OF_WORK = ("off", "auto", "on")
+NO_SECRET = "Identity cannot be required without a secret to verify it with."
+
 
 def new_embed_key() -> str:
     return f"pk_{secrets.token_urlsafe(12)}"
@@ -41,6 +45,19 @@ class Embed(models.Model):
     secret = EncryptedTextField(
         blank=True, default="", help_text="Signs the identity of your own users."
     )
+    identity = models.CharField(
+        max_length=10,
+        choices=[(each, each) for each in IDENTITY],
+        default="optional",
+        help_text="Whether visitors must be users of your own, signed in.",
+    )
+    proof_of_work = models.CharField(
+        max_length=5,
+        choices=[(each, each) for each in PROOF_OF_WORK],
+        default="off",
+        help_text="New visitors' browsers solve a puzzle first: never, always, or while"
+        " the embed is close to its limits.",
+    )
     is_enabled = models.BooleanField(default=True)
     title = models.CharField(max_length=80, blank=True, default="Chat with us")
     greeting = models.TextField(blank=True, default="Hello! How can I help?")
@@ -61,3 +78,13 @@ class Embed(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def is_identity_required(self) -> bool:
+        """Whether a visitor without a name may not chat."""
+        return self.identity == "required"
+
+    def clean(self) -> None:
+        """Refuse an embed that would let nobody in."""
+        if self.is_identity_required and not self.secret:
+            raise ValidationError({"identity": NO_SECRET})

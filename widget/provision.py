@@ -11,7 +11,7 @@ from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
-from widget.models import Embed
+from widget.models import IDENTITY, NO_SECRET, PROOF_OF_WORK, Embed
 from widget.origins import origin_fault
 
 _KEY = re.compile(r"pk_[A-Za-z0-9_-]+")
@@ -51,7 +51,21 @@ class EmbedSection(Section[Embed]):
         Field(
             "secret",
             f.TEXT,
-            "Signs the identity of the site's own users; stored encrypted.",
+            "Signs the identity of the site's own users; stored encrypted. See"
+            " [identity](../howto/identity.md).",
+        ),
+        Field(
+            "identity",
+            f.TEXT,
+            "`optional`, or `required`: visitors must be users of the site.",
+            check=f.one_of(IDENTITY),
+        ),
+        Field(
+            "proof_of_work",
+            f.TEXT,
+            "`off`, `on`, or `auto`: new visitors' browsers solve a puzzle first while"
+            " the embed is close to its limits.",
+            check=f.one_of(PROOF_OF_WORK),
         ),
         Field("title", f.TEXT, "Heading of the panel.", check=f.up_to(80)),
         Field("greeting", f.TEXT, "First words in the panel."),
@@ -70,6 +84,11 @@ class EmbedSection(Section[Embed]):
 
     def check(self, entry: Entry, plan: Plan) -> None:
         plan.require("agent", entry.values["agent"], entry, "agent")
+        stored = Embed.objects.filter(key=entry.values["key"]).first() or Embed()
+        secret = entry.values.get("secret", stored.secret)
+        identity = entry.values.get("identity", stored.identity)
+        if identity == "required" and not secret:
+            raise entry.fault(f"[[embed]] {NO_SECRET}", "identity")
 
     def columns(self, entry: Entry) -> dict[str, Any]:
         agent = Agent.objects.get(slug=entry.values["agent"])

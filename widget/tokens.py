@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hmac
+from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
+from typing import Any
 
 from django.core import signing
 
 from sessions_app.conf import conf
 from sessions_app.domain import ids
-from sessions_app.domain.errors import BadRequest, ForbiddenOrigin, Unauthorized
+from sessions_app.domain.errors import ForbiddenOrigin, IdentityRequired, Unauthorized
 from sessions_app.edge.auth import Principal
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
+from widget.identity import User, is_user, visitor_of_user
 from widget.models import Embed
 from widget.origins import is_origin_listed
 
@@ -22,39 +23,35 @@ RENEWABLE_S = 30 * 24 * 3600
 _SALT = "lantern.visitor"
 
 
-def issue(embed: Embed, visitor_id: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a visitor token says; ``user`` is None for a visitor without a name."""
+
+    embed_key: str
+    visitor_id: str
+    user: User | None = None
+
+
+def issue(embed: Embed, visitor_id: str, user: User | None = None) -> str:
     """A token for a visitor of this embed."""
-    claim = {"e": embed.key, "v": visitor_id}
+    claim: dict[str, Any] = {"e": embed.key, "v": visitor_id}
+    if user is not None:
+        claim |= {"u": user.id, "p": dict(user.profile)}
     return VISITOR_PREFIX + signing.dumps(claim, salt=_SALT, compress=True)
 
 
-def renewed_visitor(embed: Embed, token: str) -> str | None:
-    """The visitor of an older token of this embed; None if it is no good any more."""
+def renewed(embed: Embed, token: str) -> Claim | None:
+    """What an older token of this embed says; None if it is no good any more."""
     try:
-        key, visitor_id = _read(token, RENEWABLE_S)
+        claim = _read(token, RENEWABLE_S)
     except Unauthorized:
         return None
-    return visitor_id if key == embed.key else None
+    return claim if claim.embed_key == embed.key else None
 
 
 def new_visitor_id() -> str:
     """A visitor that nobody knows yet."""
     return ids.random_text(ids.LENGTH)
-
-
-def verified_visitor(embed: Embed, user_id: str, digest: str) -> str:
-    """The visitor id of a user that the host vouches for by HMAC-SHA256."""
-    if not embed.secret:
-        raise BadRequest("This embed has no secret to verify with.", param="identity")
-    expected = hmac.new(embed.secret.encode(), user_id.encode(), sha256).hexdigest()
-    if not hmac.compare_digest(expected.encode(), digest.lower().encode()):
-        raise Unauthorized("The identity's hash is wrong.")
-    return visitor_of_user(user_id)
-
-
-def visitor_of_user(user_id: str) -> str:
-    """The visitor id of a user of the host; the id itself is not stored."""
-    return "user." + sha256(user_id.encode()).hexdigest()[:32]
 
 
 def owner_prefix(embed_key: str) -> str:
@@ -85,7 +82,7 @@ def owners_of_user(user_id: str) -> list[str]:
 
 def visitor_principal(token: str, origin: str | None) -> Principal:
     """Authenticate a visitor token for the edge."""
-    return _principal(*_read(token, conf().visitor_token_s), origin)
+    return _principal(_read(token, conf().visitor_token_s), origin)
 
 
 def visitor_by_name(name: str, origin: str | None) -> Principal:
@@ -94,26 +91,32 @@ def visitor_by_name(name: str, origin: str | None) -> Principal:
     key, _, visitor_id = rest.rpartition(":")
     if kind != "visitor":
         raise Unauthorized()
-    return _principal(key, visitor_id, origin)
+    return _principal(Claim(key, visitor_id), origin)
 
 
-def _principal(key: str, visitor_id: str, origin: str | None) -> Principal:
+def _principal(claim: Claim, origin: str | None) -> Principal:
+    key = claim.embed_key
     embed = Embed.objects.select_related("agent").filter(key=key).first()
     if embed is None or not embed.is_enabled:
         raise Unauthorized()
     if origin is not None and not is_origin_listed(origin, embed.origins):
         raise ForbiddenOrigin()
-    name = caller_name(key, visitor_id)
+    if embed.is_identity_required and not is_user(claim.visitor_id):
+        raise IdentityRequired()
+    name = caller_name(key, claim.visitor_id)
+    user = claim.user
     caller = Caller(
         name=name,
         scope=SessionFilter(owner=name),
         agents=frozenset([embed.agent.slug]),
         agent=embed.agent.slug,
+        user=user.id if user else "",
+        profile=user.profile if user else {},
     )
     return Principal("visitor", caller, embed=key)
 
 
-def _read(token: str, max_age_s: float) -> tuple[str, str]:
+def _read(token: str, max_age_s: float) -> Claim:
     if not token.startswith(VISITOR_PREFIX):
         raise Unauthorized()
     try:
@@ -124,4 +127,5 @@ def _read(token: str, max_age_s: float) -> tuple[str, str]:
         )
     except signing.BadSignature as error:
         raise Unauthorized("The visitor token is not valid any more.") from error
-    return claim["e"], claim["v"]
+    user = User(claim["u"], claim["p"]) if "u" in claim else None
+    return Claim(claim["e"], claim["v"], user)

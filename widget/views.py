@@ -34,6 +34,7 @@ from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
 from sessions_app.erasure import delete_all
 from widget import tokens
+from widget.arrival import arrive
 from widget.models import Embed
 from widget.origins import is_origin_listed
 
@@ -63,14 +64,34 @@ def script(request: HttpRequest) -> HttpResponse:
 
 
 class IdentityBody(StrictSerializer):
-    userId = StrictCharField(max_length=200)
-    hash = StrictCharField(max_length=64)
+    token = StrictCharField(
+        max_length=8192,
+        required=False,
+        help_text="A JWT (HS256, `exp` within 24 hours, `sub` the user's id), signed"
+        " with the embed's secret; or leave it out and write the other two.",
+    )
+    userId = StrictCharField(max_length=200, required=False)
+    hash = StrictCharField(
+        max_length=64,
+        required=False,
+        help_text="HMAC-SHA256 of `userId` with the embed's secret, in hex.",
+    )
+
+
+class ProofBody(StrictSerializer):
+    challenge = StrictCharField(max_length=500)
+    solution = StrictCharField(max_length=32)
 
 
 class BootstrapBody(StrictSerializer):
     key = StrictCharField(max_length=64)
     visitor = StrictCharField(max_length=4096, required=False, allow_blank=True)
     identity = IdentityBody(required=False)
+    proof = ProofBody(
+        required=False,
+        help_text="The answer to `proof_required`: a `solution` for which SHA-256 of"
+        " `challenge.solution` begins with `difficulty` zero bits.",
+    )
 
 
 class BootstrapShape(serializers.Serializer[Any]):
@@ -100,9 +121,7 @@ class Bootstrap(APIView):
             raise NotFound("There is no such embed.")
         if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
             raise ForbiddenOrigin()
-        known = _known_visitor(embed, body)
-        take(Act.BOOTSTRAP, tokens.subjects_of(embed, known))
-        token = tokens.issue(embed, known or tokens.new_visitor_id())
+        token = arrive(embed, body)
         caller = tokens.visitor_principal(token, None).caller
         latest = service.list_sessions(
             caller, limit=1, after=None, agent=embed.agent.slug, status=None, user=None
@@ -127,12 +146,6 @@ class VisitorEndpoint(Endpoint):
             raise NotAllowed("Only visitors delete all that is theirs.")
         delete_all(Q(owner=self.principal.caller.name))
         return Response(status=204)
-
-
-def _known_visitor(embed: Embed, body: dict[str, Any]) -> str | None:
-    if identity := body.get("identity"):
-        return tokens.verified_visitor(embed, identity["userId"], identity["hash"])
-    return tokens.renewed_visitor(embed, body.get("visitor", ""))
 
 
 def _config(embed: Embed) -> dict[str, str]:

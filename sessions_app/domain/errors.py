@@ -8,12 +8,14 @@ LanternError                code, http_status, message (safe to show anybody)
 │   ├── Unauthorized        401 unauthorized
 │   ├── BudgetExceeded      402 budget_exceeded (budget, limit, spent, renewsAt)
 │   ├── ForbiddenOrigin     403 forbidden_origin
+│   ├── IdentityRequired    403 identity_required
 │   ├── NotAllowed          403 not_allowed
 │   ├── NotFound            404 not_found
 │   ├── SessionBusy         409 session_busy (turnId)
 │   ├── SessionClosed       409 session_closed
 │   ├── IdempotencyMismatch 422 idempotency_mismatch
 │   ├── TooLarge            413 payload_too_large
+│   ├── ProofRequired       428 proof_required (challenge, difficulty)
 │   ├── QueueFull           429 queue_full (retry_after_s)
 │   └── RateLimited         429 rate_limited (retry_after_s)
 ├── ProviderError           one attempt failed; ``retryable`` decides on failover
@@ -95,6 +97,12 @@ class ForbiddenOrigin(RequestError):
     default_message = "This origin is not on the list of the embed."
 
 
+class IdentityRequired(RequestError):
+    code = "identity_required"
+    http_status = 403
+    default_message = "This chat is for users who are signed in."
+
+
 class NotAllowed(RequestError):
     code = "not_allowed"
     http_status = 403
@@ -129,6 +137,12 @@ class TooLarge(RequestError):
     code = "payload_too_large"
     http_status = 413
     default_message = "The request is too large."
+
+
+class ProofRequired(RequestError):
+    code = "proof_required"
+    http_status = 428
+    default_message = "Solve the challenge and ask again with the solution."
 
 
 class QueueFull(RequestError):

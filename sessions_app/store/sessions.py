@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
-from sessions_app.models import Agent, Session, Turn
+from sessions_app.models import Agent, Idempotency, Message, Session, Turn
 from sessions_app.store.turns import ask_to_end
+
+HANDED_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,23 @@ def update(session: Session, changes: dict[str, Any]) -> None:
     for name, value in changes.items():
         setattr(session, name, value)
     session.save(update_fields=[*changes, "updated_at"])
+
+
+@transaction.atomic
+def hand_over(owner: str, new_owner: str, user: str, profile: Mapping[str, str]) -> int:
+    """Give an owner's sessions to another; their running turns go on."""
+    moved = list(Session.objects.select_for_update().filter(owner=owner).order_by("pk"))
+    for session in moved:
+        session.owner, session.user = new_owner, user
+        if profile:
+            session.metadata = {**session.metadata, "user": dict(profile)}
+    fields = ["owner", "user", "metadata"]
+    Session.objects.bulk_update(moved, fields, batch_size=HANDED_AT_ONCE)
+    # What the visitor sent is still known as theirs when it is sent once more.
+    theirs = {"session__owner": new_owner}
+    Idempotency.objects.filter(caller=owner, **theirs).update(caller=new_owner)
+    Message.objects.filter(author=owner, **theirs).update(author=new_owner)
+    return len(moved)
 
 
 def ask_for_human(session_id: str, reason: str) -> None:

@@ -163,16 +163,6 @@ def test_identity_without_a_secret_is_refused(visitors: Visitors) -> None:
     assert (answer.status, answer.json["error"]["param"]) == (400, "identity")
 
 
-# C67: a new user in the same browser gets a visitor, and so a session, of its own.
-def test_identity_goes_before_the_older_token(visitors: Visitors, embed) -> None:
-    embed.secret = "s3cret"
-    embed.save()
-    anonymous = visitors.token()
-    path = visitors.session(anonymous)
-    bob = visitors.token(visitor=anonymous, identity=signed("bob"))
-    assert visitors.call(bob, "GET", path).status == 404
-
-
 def test_visitor_cannot_pose_as_a_signed_one(visitors: Visitors, embed) -> None:
     embed.secret = "s3cret"
     embed.save()

@@ -13,7 +13,8 @@ from tests.fakes.edge import Live, People
 from tests.fakes.people import ALICE_KEY, SHOP, make_embed, make_session
 from tests.fakes.scripted_provider import says
 from tests.widget.conftest import Visitors
-from widget.tokens import issue, visitor_of_user
+from widget.identity import visitor_of_user
+from widget.tokens import issue
 
 VISITOR = "/v1/widget/visitor"
 
