@@ -9,7 +9,7 @@ export PORT
 TEST_WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal
 
-.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services test-postgres test-uvicorn drill run-scale
+.PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services fuzz test-postgres test-uvicorn drill run-scale
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,10 @@ check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 fix: $(VENV)/.dev-stamp ## Let ruff mend what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+fuzz: $(VENV)/.dev-stamp ## Guided bytes for the parsers of answers, until you stop it
+	@mkdir -p var/fuzz
+	@$(BIN)/python -m tests.providers.fuzz var/fuzz -max_len=4096 -artifact_prefix=var/
 
 drill: deps ## Do every fault to an installation of several processes
 	@$(BIN)/python -m pytest tests/drill

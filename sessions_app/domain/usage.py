@@ -17,6 +17,8 @@ COST_STEP = Decimal("1e-12")
 CHARACTERS_PER_TOKEN = 4
 # As fnmatch reads it: a "]" that comes first is one of the class.
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+LARGEST_COUNT = 50_000_000
+"""Far beyond any model's window, and the sum over a turn still fits its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,14 @@ class Usage:
 
 
 def merge_usage(earlier: UsagePart, later: UsagePart) -> UsagePart:
-    """Within one call the last value of each field counts."""
+    """Within one call the last value of each field counts.
+
+    One of more than LARGEST_COUNT is no count, and was not reported.
+    """
     changes = {
         name: value
         for name in UsagePart.__slots__
-        if (value := getattr(later, name)) is not None
+        if (value := getattr(later, name)) is not None and value <= LARGEST_COUNT
     }
     return replace(earlier, **changes)
 

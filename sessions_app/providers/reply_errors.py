@@ -55,7 +55,8 @@ def _status(error: Mapping[str, Any]) -> int | None:
     for name in ("code", "status", "type"):
         value = error.get(name)
         if isinstance(value, str):
-            value = int(value) if value.isdecimal() else _STATUS_OF_CODE.get(value)
+            is_number = len(value) == 3 and value.isdecimal()
+            value = int(value) if is_number else _STATUS_OF_CODE.get(value)
         if isinstance(value, int) and 400 <= value <= 599:
             return value
     return None

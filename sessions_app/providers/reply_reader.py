@@ -38,7 +38,9 @@ class ReplyReader:
         self._end_message = b""  # the one that says why the reply ended
         self.is_done = False
         self.error: ProviderError | None = None
-        self._head: bytes | None = b""  # until the first byte tells what this is
+        # Until the first byte tells what this is; grown in place, as white space may
+        # come in many small reads.
+        self._head: bytearray | None = bytearray()
         self._body: bytearray | None = None  # of a JSON document
         self._decoder = SSEDecoder()
         self._has_text = False
@@ -49,7 +51,7 @@ class ReplyReader:
         parts: list[Part] = []
         try:
             if self._head is not None:
-                raw = self._sniff(self._head + raw)
+                raw = self._sniff(self._head, raw)
             if self._body is not None:
                 self._body += raw
                 if len(self._body) > MAX_BODY_BYTES:
@@ -126,15 +128,19 @@ class ReplyReader:
         self.error = error
         self.is_done = True
 
-    def _sniff(self, raw: bytes) -> bytes:
+    def _sniff(self, head: bytearray, raw: bytes) -> bytes:
         """Judge by the first byte what follows: content types are often wrong."""
-        text = raw.removeprefix(BOM).lstrip()
-        if not text or BOM.startswith(raw):
-            self._head = raw
-            if len(raw) > MAX_BODY_BYTES:
+        if len(head) < len(BOM):  # which may be cut
+            raw = bytes(head) + raw
+            head.clear()
+        text = (raw if head else raw.removeprefix(BOM)).lstrip()
+        if not text or (not head and BOM.startswith(raw)):
+            head += raw
+            if len(head) > MAX_BODY_BYTES:
                 raise BadResponse(diagnosis="nothing but white space")
             return b""
         self._head = None
+        raw = bytes(head) + raw
         if text[:1] == b"<":
             raise BadResponse(diagnosis="the answer is a page of markup")
         if text[0] in _JSON_STARTS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 import msgspec
@@ -11,11 +13,23 @@ import msgspec
 from sessions_app.domain.errors import BadResponse
 from sessions_app.domain.ids import CALL, new_id
 from sessions_app.domain.parts import ToolCallReady
-from sessions_app.domain.text import storable
-from sessions_app.providers.lenient_json import decode_leniently
+from sessions_app.domain.text import MAX_DEPTH, storable
+from sessions_app.providers.lenient_json import UNREADABLE, decode_leniently
+from sessions_app.providers.object_scan import ObjectScan
 
 MAX_ARGUMENT_CHARACTERS = 4 * 1024 * 1024
 MAX_CALLS = 128
+TOO_DEEP = "The arguments are nested too deeply."
+
+
+def _text_buffer() -> StringIO:
+    """A buffer of four bytes a character; a list of fragments takes fifty each."""
+    buffer = StringIO()
+    # Once it was cut, it no longer keeps what is written as a list.
+    buffer.write(" ")
+    buffer.truncate(0)
+    buffer.seek(0)
+    return buffer
 
 
 @dataclass(slots=True)
@@ -23,17 +37,25 @@ class _Call:
     call_id: str
     message: bytes
     name: str = ""
-    fragments: list[str] = field(default_factory=list)
+    error: str = ""
+    buffer: StringIO = field(default_factory=_text_buffer)
+    scan: ObjectScan = field(default_factory=ObjectScan)
+    scanned: int = 0
 
     @property
     def text(self) -> str:
-        return "".join(self.fragments)
+        return self.buffer.getvalue()
 
     def is_whole(self) -> bool:
         """Whether the arguments are a JSON object already."""
+        self.buffer.seek(self.scanned)
+        self.scan.feed(self.buffer.read())
+        self.scanned = self.buffer.tell()
+        if not self.scan.is_balanced:
+            return False
         try:
             return isinstance(msgspec.json.decode(self.text), dict)
-        except (ValueError, RecursionError):
+        except UNREADABLE:
             return False
 
 
@@ -81,13 +103,15 @@ class ToolCallAssembler:
             function = {}
         call_id, name = _string(entry.get("id")), _string(function.get("name"))
         arguments = function.get("arguments")
+        error = ""
         if isinstance(arguments, dict):
-            arguments = msgspec.json.encode(arguments).decode()
+            arguments, error = _encoded(arguments)
         text = _string(arguments)
         call = self._call_of(entry.get("index"), call_id, name, text)
         call.call_id = call.call_id or call_id
         call.name = call.name or name
-        call.fragments.append(text)
+        call.error = call.error or error
+        call.buffer.write(text)
         self._size += len(text)
         if self._size > MAX_ARGUMENT_CHARACTERS:
             raise BadResponse(diagnosis="the arguments of the tool calls are too long")
@@ -130,6 +154,7 @@ class ToolCallAssembler:
 def _ready(call: _Call, call_id: str, *, is_cut: bool) -> ToolCallReady:
     name = call.name or "unnamed"
     arguments, error = _arguments(call.text)
+    error = call.error or error
     if not call.name:
         error = "The call names no tool."
     if is_cut:
@@ -148,16 +173,38 @@ def _arguments(text: str) -> tuple[dict[str, Any], str]:
         return {}, ""
     if not isinstance(value, dict):
         return {}, "The arguments are not a JSON object."
-    return _storable_tree(value), ""
+    try:
+        return _storable_tree(value), ""
+    except _TooDeep:
+        return {}, TOO_DEEP
 
 
-def _storable_tree(value: Any) -> Any:
+def _encoded(arguments: dict[str, Any]) -> tuple[str, str]:
+    """Arguments that came as an object, as the text that others send; or an error."""
+    try:
+        return msgspec.json.encode(_storable_tree(arguments)).decode(), ""
+    except _TooDeep:
+        return "", TOO_DEEP
+
+
+class _TooDeep(Exception):
+    """A tree that others would refuse, and that recursion cannot walk."""
+
+
+def _storable_tree(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise _TooDeep
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
-        return {storable(key): _storable_tree(item) for key, item in value.items()}
+        return {
+            storable(key): _storable_tree(item, depth + 1)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [_storable_tree(item) for item in value]
+        return [_storable_tree(item, depth + 1) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # as JSON has no word for it
     return value
 
 

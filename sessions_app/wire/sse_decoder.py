@@ -36,9 +36,9 @@ class SSEDecoder:
         self._skip_lf = False
         self._is_idle = False  # between two events, with nothing held
         self._is_too_long = False
-        self._fragments: list[bytes] = []  # of the line that has not ended yet
-        self._fragment_bytes = 0
-        self._lines: list[bytes] = []  # data lines of the event
+        # Grown in place: many small pieces would take many times their size.
+        self._line = bytearray()  # the one that has not ended yet
+        self._data: bytearray | None = None  # data lines of the event
         self._line_bytes = 0
         self._event = b""
 
@@ -64,9 +64,8 @@ class SSEDecoder:
         if self._is_too_long:
             raise self._too_long()
         found: list[ServerSentEvent] = []
-        if self._fragments:
-            line = self._complete(b"")
-            self._take(line)
+        if self._line:
+            self._take(self._complete(b""))
         self._dispatch(found)
         return found
 
@@ -92,7 +91,7 @@ class SSEDecoder:
         if last not in (_LF, _CR):
             rest = lines.pop()
         self._skip_lf = last == _CR
-        if lines and self._fragments:
+        if lines and self._line:
             lines[0] = self._complete(lines[0])
         for line in lines:
             if not line:
@@ -100,20 +99,18 @@ class SSEDecoder:
             elif not self._take(line):
                 return self._overflow(found)
         if rest:
-            self._fragments.append(rest)
-            self._fragment_bytes += len(rest)
-            if self._line_bytes + self._fragment_bytes > self._max_event_bytes:
+            self._line += rest
+            if self._line_bytes + len(self._line) > self._max_event_bytes:
                 return self._overflow(found)
-        self._is_idle = not (self._fragments or self._lines or self._event or rest)
+        self._is_idle = not (self._line or self._event) and self._data is None
         # The fast path looks at no flag but this one.
         self._is_idle = self._is_idle and not self._skip_lf
         return found
 
     def _complete(self, end: bytes) -> bytes:
-        self._fragments.append(end)
-        line = b"".join(self._fragments)
-        self._fragments.clear()
-        self._fragment_bytes = 0
+        self._line += end
+        line = bytes(self._line)
+        self._line = bytearray()  # what was large is given back
         return line
 
     def _take(self, line: bytes) -> bool:
@@ -122,25 +119,29 @@ class SSEDecoder:
             return False
         name, _, value = line.partition(b":")
         if name == b"data":
-            self._lines.append(value.removeprefix(b" "))
+            value = value.removeprefix(b" ")
+            if self._data is None:
+                self._data = bytearray(value)
+            else:
+                self._data += b"\n"
+                self._data += value
             self._line_bytes += len(line)
         elif name == b"event":
             self._event = value.removeprefix(b" ")
         return True
 
     def _dispatch(self, found: list[ServerSentEvent]) -> None:
-        if self._lines:
+        if self._data is not None:
             name = self._event.decode("utf-8", "replace")
-            found.append(ServerSentEvent(b"\n".join(self._lines), name))
-            self._lines.clear()
+            found.append(ServerSentEvent(bytes(self._data), name))
+            self._data = None
             self._line_bytes = 0
         self._event = b""
 
     def _overflow(self, found: list[ServerSentEvent]) -> list[ServerSentEvent]:
         self._is_too_long = True
         self._is_idle = False
-        self._fragments.clear()
-        self._lines.clear()
+        self._line, self._data = bytearray(), None
         if not found:
             raise self._too_long()
         return found

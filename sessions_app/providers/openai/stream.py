@@ -13,7 +13,7 @@ from sessions_app.domain.parts import (
     TextPart,
     UsagePart,
 )
-from sessions_app.providers.lenient_json import decode_leniently
+from sessions_app.providers.lenient_json import UNREADABLE, decode_leniently
 from sessions_app.providers.openai.chunk import (
     Choice,
     Chunk,
@@ -125,7 +125,7 @@ class ReplyStream(ReplyReader):
         for event in self._decoder.flush():
             try:
                 msgspec.json.decode(event.data)
-            except ValueError:
+            except UNREADABLE:
                 if event.data.strip() != DONE:
                     continue
             self._take_raw(event, parts)

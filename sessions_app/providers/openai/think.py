@@ -6,6 +6,8 @@ from sessions_app.domain.parts import Part, ReasoningPart, TextPart
 
 OPEN = "<think>"
 CLOSE = "</think>"
+MAX_SPACE = 65_536
+"""What is held of white space before the first word; a model may send it for ever."""
 
 # A tag that is quoted is spoken about, not meant.
 _QUOTES = ("`", '"', "'")
@@ -20,7 +22,9 @@ class ThinkFilter:
     """
 
     def __init__(self) -> None:
-        self._held = ""
+        self._held = ""  # of what may become a tag
+        self._space: list[str] = []  # before the first word
+        self._space_length = 0
         self._is_inside = False
         self._strip_next = False
         self._previous = ""  # the last character shown
@@ -30,6 +34,7 @@ class ThinkFilter:
         if (
             "<" not in text
             and not self._held
+            and not self._space
             and not self._is_inside
             and (self._previous or not (self._strip_next or text.isspace()))
         ):
@@ -65,8 +70,8 @@ class ThinkFilter:
             else:
                 scan = at + 1
         rest = text[start : len(text) - len(self._held)]
-        if not self._is_inside and not self._previous and rest.isspace():
-            self._held = rest + self._held
+        if not self._is_inside and not self._previous and not rest.strip():
+            self._hold_space(rest)
         else:
             self._emit(rest, parts)
         return parts
@@ -75,11 +80,20 @@ class ThinkFilter:
         before = text[at - 1] if at else self._previous
         return not self._is_inside and before in _QUOTES
 
+    def _hold_space(self, space: str) -> None:
+        if space and self._space_length < MAX_SPACE:
+            self._space.append(space)
+            self._space_length += len(space)
+
     def _emit(self, text: str, parts: list[Part]) -> None:
         if self._is_inside:
             if text:
                 parts.append(ReasoningPart(text))
             return
+        if self._space:
+            text = "".join(self._space) + text
+            self._space.clear()
+            self._space_length = 0
         if self._strip_next:
             text = text.lstrip()
         if not text or (not self._previous and text.isspace()):
