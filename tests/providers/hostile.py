@@ -12,7 +12,7 @@ from sessions_app.domain.errors import ProviderError
 from sessions_app.domain.parts import FinishPart, Part, TextPart, ToolCallReady
 from sessions_app.providers.anthropic.stream import MessageStream
 from sessions_app.providers.openai.stream import ReplyStream
-from sessions_app.providers.truss.stream import TextStream
+from sessions_app.providers.raw_text import TextStream
 
 Parser = ReplyStream | MessageStream | TextStream
 FAMILIES: tuple[Callable[[], Parser], ...] = (ReplyStream, MessageStream, TextStream)

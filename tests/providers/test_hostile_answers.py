@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sessions_app.domain.errors import BadResponse, ProviderError
 from sessions_app.providers.anthropic.stream import MessageStream
 from sessions_app.providers.openai.stream import ReplyStream
+from sessions_app.providers.raw_text import TextStream
 from sessions_app.providers.tool_calls import ToolCallAssembler
-from sessions_app.providers.truss.stream import TextStream
 from sessions_app.wire.sse_decoder import SSEDecoder
 from tests.fakes.openai_events import delta
 from tests.providers.hostile import (
