@@ -15,6 +15,8 @@ from sessions_app.conf import read_env, setting_from_env
 
 BUSY_TIMEOUT_S = 5
 CONNECT_TIMEOUT_S = 3
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+MAIL_TIMEOUT_S = 10
 POOL_TIMEOUT_S = 3.0
 """A request that finds no free connection for so long is told to come again."""
 
@@ -74,6 +76,34 @@ def _sqlite(path: str) -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
+    }
+
+
+def mail_server(sender: str) -> dict[str, Any]:
+    """Django's settings for ``LANTERN_EMAIL_URL``; none if it is not set."""
+    url = read_env("LANTERN_EMAIL_URL")
+    if bool(url) != bool(sender):
+        raise ImproperlyConfigured(
+            "LANTERN_EMAIL_URL and LANTERN_EMAIL_FROM belong together; set both."
+        )
+    if not url:
+        return {}
+    parts = urlsplit(url)
+    fault = "LANTERN_EMAIL_URL must be smtp://, smtp+tls:// or smtps://, and a host."
+    if parts.scheme not in MAIL_PORTS or not parts.hostname:
+        raise ImproperlyConfigured(fault)
+    try:
+        port = parts.port or MAIL_PORTS[parts.scheme]
+    except ValueError as error:
+        raise ImproperlyConfigured(fault) from error
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port,
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": MAIL_TIMEOUT_S,
     }
 
 

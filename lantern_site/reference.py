@@ -72,6 +72,18 @@ VARIABLES = (
         " it.",
     ),
     Variable(
+        "LANTERN_EMAIL_URL",
+        "",
+        "The mail server that transcripts are sent through: `smtp://`, `smtp+tls://`"
+        " (STARTTLS) or `smtps://`, then `user:password@host:port`. Without it none are"
+        " sent, and the widget does not offer it.",
+    ),
+    Variable(
+        "LANTERN_EMAIL_FROM",
+        "",
+        "Whom these are from, such as `Shop <chat@shop.example>`.",
+    ),
+    Variable(
         "LANTERN_TICKET_URL",
         "",
         "Where the tool `open_ticket` posts `{title, details, sessionId, turnId}`.",

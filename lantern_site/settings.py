@@ -6,7 +6,7 @@ from pathlib import Path
 
 import django_stubs_ext
 
-from lantern_site.environment import database, secret_keys, switch
+from lantern_site.environment import database, mail_server, secret_keys, switch
 from lantern_site.shared import channel_layer
 from sessions_app.conf import read_env
 
@@ -32,6 +32,8 @@ LANTERN_TRUSTED_PROXIES = [
 ]
 LANTERN_METRICS_TOKEN = read_env("LANTERN_METRICS_TOKEN") or ""
 LANTERN: dict[str, object] = {}
+LANTERN_EMAIL_FROM = read_env("LANTERN_EMAIL_FROM") or ""
+globals().update(mail_server(LANTERN_EMAIL_FROM))
 LANTERN_TICKET_URL = read_env("LANTERN_TICKET_URL") or ""
 
 REDIS_URL = read_env("REDIS_URL") or ""

@@ -102,6 +102,12 @@ class Conf:
     proof_of_work_bits: int = _setting(
         16, "Difficulty of the puzzle for new visitors; each bit more doubles the work."
     )
+    visitor_mails_per_minute: int = _setting(2, "Transcripts sent for one visitor.")
+    address_mails_per_minute: int = _setting(5, "Transcripts sent for one address.")
+    embed_mails_per_minute: int = _setting(60, "Transcripts sent from one embed.")
+    recipient_mails_per_minute: int = _setting(
+        1, "Transcripts sent to one e-mail address, whoever asks."
+    )
     visitor_token_s: float = _setting(3600.0, "Life of a visitor token.")
 
 

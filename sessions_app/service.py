@@ -16,7 +16,12 @@ import msgspec
 from sessions_app import erasure
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
-from sessions_app.domain.errors import BadRequest, NotAllowed, WorkerShutdown
+from sessions_app.domain.errors import (
+    BadRequest,
+    NotAllowed,
+    RateLimited,
+    WorkerShutdown,
+)
 from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.domain.route import split_route_entry
 from sessions_app.domain.states import OnBusy, SessionStatus
@@ -43,6 +48,9 @@ from sessions_app.store import (
 from sessions_app.store.posting import PostedTurn, TurnDraft
 from sessions_app.store.progress import ToolResult
 from sessions_app.store.sessions import SessionFilter
+
+MAX_MAILS = 5
+"""Of one session: a chat that anybody may begin must not become a way to send spam."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +276,20 @@ def read_transcript(
     """Up to ``limit`` messages, oldest first, and one more if there is one."""
     sessions.require(caller.scope, session_id)
     return messages.page(session_id, limit=limit, after=after)
+
+
+def newest_messages(
+    caller: Caller, session_id: str, max_characters: int
+) -> tuple[list[Message], bool]:
+    """The last messages that fit, oldest first, and whether these are all."""
+    sessions.require(caller.scope, session_id)
+    return messages.newest(session_id, max_characters)
+
+
+def count_mail(session: Session) -> None:
+    """Count a transcript that is sent; RateLimited if there were enough."""
+    if not sessions.count_mail(session.pk, MAX_MAILS):
+        raise RateLimited("This conversation was sent often enough.")
 
 
 def get_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:

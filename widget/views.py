@@ -33,6 +33,7 @@ from sessions_app.edge.rest.base import (
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
 from sessions_app.erasure import delete_all
+from sessions_app.mail import can_send
 from widget import tokens
 from widget.arrival import arrive
 from widget.models import Embed
@@ -131,7 +132,7 @@ class Bootstrap(APIView):
             "visitorToken": token,
             "expiresAt": datetime.now(UTC) + timedelta(seconds=conf().visitor_token_s),
             "session": session_object(current) if current else None,
-            "config": _config(embed),
+            "config": {**_config(embed), "emailTranscript": can_send()},
         }
         return Response(answer, headers={"Cache-Control": "no-store"})
 

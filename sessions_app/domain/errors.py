@@ -28,6 +28,7 @@ LanternError                code, http_status, message (safe to show anybody)
 │   ├── ProviderFailed      any other error the provider reports
 │   ├── BadResponse         an answer that cannot be read
 │   └── StreamTruncated     the stream ended without its end
+├── MailFailed              502 mail_failed: the mail server did not take it
 └── TurnError               the turn failed for a reason of Lantern's own
     ├── WorkerLost          the process that ran the turn is gone
     ├── ToolDeadline        nobody sent the results that the turn waited for
@@ -235,6 +236,12 @@ class BadResponse(ProviderError):
 class StreamTruncated(ProviderError):
     code = "stream_truncated"
     default_message = "The model provider's answer ended too early."
+
+
+class MailFailed(LanternError):
+    code = "mail_failed"
+    http_status = 502
+    default_message = "The e-mail could not be sent. Please try again later."
 
 
 class TurnError(LanternError):

@@ -26,6 +26,7 @@ class Act(StrEnum):
     BOOTSTRAP = "bootstrap"
     SESSION = "session"
     MESSAGE = "message"
+    MAIL = "mail"
 
 
 def no_agent() -> str:

@@ -44,6 +44,7 @@ class Session(models.Model):
     last_ordinal = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+    mails_sent = models.PositiveSmallIntegerField(default=0, editable=False)
     purged_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:

@@ -15,6 +15,7 @@ from sessions_app.store import sql
 MAX_MESSAGES = 1000
 """Of the newest, beyond what any prompt has use for: a session has no end."""
 MAX_CALLS = 200
+READ_AT_ONCE = 50
 
 
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
@@ -29,6 +30,22 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
             | Q(ordinal=last.ordinal, position__gt=last.position)
         )
     return list(messages.order_by("ordinal", "position")[: limit + 1])
+
+
+def newest(session_id: str, max_characters: int) -> tuple[list[Message], bool]:
+    """The last messages that fit, oldest first, and whether these are all there are.
+
+    Answers that were given again are left out.
+    """
+    messages = Message.objects.filter(session=session_id, is_superseded=False)
+    found: list[Message] = []
+    room = max_characters
+    for message in messages.order_by("-ordinal", "-position").iterator(READ_AT_ONCE):
+        room -= len(message.content)
+        if room < 0:
+            return found[::-1], False
+        found.append(message)
+    return found[::-1], True
 
 
 def prompt_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
@@ -172,6 +172,12 @@ def close(session_id: str) -> list[str]:
     turns = Turn.objects.filter(session=session_id, state__in=OPEN_STATES)
     ask_to_end(turns)
     return list(turns.values_list("pk", flat=True))
+
+
+def count_mail(session_id: str, at_most: int) -> bool:
+    """Count an e-mail of the session; False if there were as many already."""
+    few = Session.objects.filter(pk=session_id, mails_sent__lt=at_most)
+    return bool(few.update(mails_sent=F("mails_sent") + 1))
 
 
 def have_open_turns(session_ids: Sequence[str]) -> bool:

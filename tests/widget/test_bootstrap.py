@@ -37,6 +37,7 @@ def test_allowed_origin_gets_token_and_config(visitors: Visitors) -> None:
         "placeholder",
         "accent",
         "agentName",
+        "emailTranscript",
     }
     assert answer.header("cache-control") == "no-store"
 

@@ -140,6 +140,15 @@ export class Sessions {
     });
   }
 
+  /** Has the server send the transcript to an address; resolves once it was sent. */
+  emailTranscript(sessionId: string, email: string, options: CallOptions = {}): Promise<void> {
+    return this.#client.json(`${pathOf(sessionId)}/transcript`, {
+      method: "POST",
+      body: { email },
+      signal: options.signal,
+    });
+  }
+
   /** The whole transcript, oldest first. */
   async transcript(sessionId: string, options: CallOptions = {}): Promise<Message[]> {
     const messages: Message[] = [];

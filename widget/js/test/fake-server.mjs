@@ -147,6 +147,11 @@ export class FakeServer {
     }
     if (route === "GET events") return session.follow(response, after);
     if (route === "GET messages") return sendJson(response, 200, session.page(after));
+    if (route === "POST transcript") {
+      if (!body.email.endsWith(".example")) return sendError(response, 400, "bad_request");
+      this.asked.push({ what, ...body });
+      return response.writeHead(204).end();
+    }
     if (route === "POST messages") return this.#post(session, request, body, response);
     if (route === "POST regenerate") {
       return sendJson(response, 202, session.begin(session.lastQuestion(), false));

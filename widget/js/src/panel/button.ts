@@ -27,3 +27,8 @@ export function textButton(
   button.addEventListener("click", onClick);
   return button;
 }
+
+export function withIcon(button: HTMLButtonElement, path: string): HTMLButtonElement {
+  button.prepend(icon(path));
+  return button;
+}

@@ -1,6 +1,7 @@
-import { EMPTY_CONVERSATION, type LanternClient } from "@lantern/sdk";
+import { ApiError, EMPTY_CONVERSATION, type LanternClient } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
 import type { Chat } from "./chat.js";
+import { explain } from "./explain.js";
 import type { Store } from "./store.js";
 import { download, transcriptOf } from "./transcript.js";
 import { createHistory, type HistoryView } from "./view/history.js";
@@ -31,6 +32,7 @@ export class PastChats {
       onPick: (sessionId) => void this.#goTo(sessionId),
       onClose: () => this.close(),
       onDownload: () => this.#download(),
+      onEmail: (address) => this.#email(address),
       onDelete: () => void this.#delete(() => this.#deleteCurrent()),
       onDeleteAll: () => void this.#delete(() => this.#options.visitor.deleteAll()),
     });
@@ -42,7 +44,9 @@ export class PastChats {
     const { turns } = store.state.conversation;
     try {
       const { data } = await this.#client.sessions.list({ limit: SHOWN });
-      this.view.show(data, visitor.current(), turns.length > 0);
+      const { canEmail } = visitor;
+      const currentId = visitor.current();
+      this.view.show(data, { currentId, hasTurns: turns.length > 0, canEmail });
     } catch (error) {
       onError(error);
     }
@@ -72,6 +76,17 @@ export class PastChats {
     const { conversation } = store.state;
     const names = { user: t("you"), agent: agentName() };
     download(`${visitor.current() ?? "chat"}.txt`, transcriptOf(conversation, names));
+  }
+
+  async #email(address: string): Promise<string> {
+    const { visitor, t } = this.#options;
+    try {
+      await this.#client.sessions.emailTranscript(visitor.current() ?? "", address);
+      return t("emailSent", { address });
+    } catch (error) {
+      const isWrong = error instanceof ApiError && error.status === 400;
+      return isWrong ? t("emailWrong") : explain(error, t);
+    }
   }
 
   async #delete(remove: () => Promise<void>): Promise<void> {

@@ -10,6 +10,8 @@ export interface WidgetConfig {
   accent?: string;
   agentName?: string;
   suggestions?: string[];
+  /** The server can send transcripts by e-mail. */
+  emailTranscript?: boolean;
   /** The page's address and title may be kept with the conversation, if the visitor agrees. */
   collectContext?: boolean;
 }
@@ -42,6 +44,8 @@ export class Visitor implements SessionAccess {
   readonly #metadata: () => Record<string, unknown>;
   readonly #storage = safeStorage("localStorage");
   readonly #name: string;
+  /** Whether the server sends transcripts by e-mail; known once the visitor has arrived. */
+  canEmail = false;
   #renewal: Promise<Bootstrap> | null = null;
   #creation: Promise<string> | null = null;
 
@@ -66,6 +70,7 @@ export class Visitor implements SessionAccess {
   /** Makes the visitor known to the server; gives the widget's configuration. */
   async arrive(): Promise<WidgetConfig> {
     const { session, config } = await this.#renew();
+    this.canEmail = config.emailTranscript === true;
     const remembered = this.#recall();
     if (session && !remembered.isFresh) this.#remember({ sessionId: session.id });
     return config;

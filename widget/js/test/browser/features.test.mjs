@@ -75,6 +75,36 @@ test("all chats are deleted once the visitor is sure, and a stranger begins anew
   assert.equal(await page.locator(".chats button").count(), 1);
 });
 
+test("a chat is sent by e-mail where the server can", async () => {
+  const { page, server } = stage;
+  server.config = { ...server.config, emailTranscript: true };
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo first");
+  await lastReply(page);
+  await page.getByRole("button", { name: "Your chats" }).click();
+  await page.getByRole("button", { name: "E-mail this chat" }).click();
+  const address = page.getByRole("textbox", { name: "E-mail address" });
+  await address.fill("alice");
+  await address.press("Enter"); // the browser itself will not send that
+  await address.fill("alice@shop.test");
+  await address.press("Enter");
+  await page.getByText("Please check the address.").waitFor();
+  await address.fill("alice@shop.example");
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("The chat was sent to alice@shop.example.").waitFor();
+  assert.deepEqual(server.asked, [{ what: "transcript", email: "alice@shop.example" }]);
+});
+
+test("e-mail is not offered where the server sends none", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo first");
+  await lastReply(page);
+  await page.getByRole("button", { name: "Your chats" }).click();
+  await page.getByRole("button", { name: "Download this chat" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "E-mail this chat" }).count(), 0);
+});
+
 test("chats that could not be deleted are still there", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/`);

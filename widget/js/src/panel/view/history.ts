@@ -2,7 +2,8 @@ import type { Session } from "@lantern/sdk";
 import { el } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { BACK, DOWNLOAD, TRASH } from "../../icons.js";
-import { iconButton, textButton } from "../button.js";
+import { iconButton, textButton, withIcon } from "../button.js";
+import { createMailForm } from "./mail-form.js";
 
 export interface HistoryOptions {
   t: Translate;
@@ -11,11 +12,19 @@ export interface HistoryOptions {
   onDownload: () => void;
   onDelete: () => void;
   onDeleteAll: () => void;
+  /** Resolves to what the visitor is told. */
+  onEmail: (address: string) => Promise<string>;
+}
+
+interface Shown {
+  currentId: string | null;
+  hasTurns: boolean;
+  canEmail: boolean;
 }
 
 export interface HistoryView {
   element: HTMLElement;
-  show(sessions: readonly Session[], currentId: string | null, hasTurns: boolean): void;
+  show(sessions: readonly Session[], now: Shown): void;
   hide(): void;
 }
 
@@ -25,12 +34,14 @@ export function createHistory(options: HistoryOptions): HistoryView {
   const list = el("ul", { class: "chats" });
   const back = iconButton("plain", t("back"), BACK, options.onClose);
   const save = textButton("row", t("download"), options.onDownload);
+  const mail = createMailForm(options);
   const remove = deleteButton(t("deleteChat"), t("deleteForGood"), options.onDelete);
   const removeAll = deleteButton(t("deleteChats"), t("deleteChatsForGood"), options.onDeleteAll);
   const foot = el(
     "div",
     { class: "chat-actions" },
     withIcon(save, DOWNLOAD),
+    mail.element,
     remove.element,
     removeAll.element,
   );
@@ -43,10 +54,12 @@ export function createHistory(options: HistoryOptions): HistoryView {
   );
   return {
     element,
-    show(sessions, currentId, hasTurns) {
+    show(sessions, { currentId, hasTurns, canEmail }) {
       const items = sessions.map((session) => renderChat(session, currentId, options));
       const nothing = el("li", { class: "none" }, t("noChats"));
       list.replaceChildren(...(items.length === 0 ? [nothing] : items));
+      mail.element.hidden = !hasTurns || !canEmail;
+      mail.reset();
       save.hidden = remove.element.hidden = !hasTurns;
       foot.hidden = !hasTurns && sessions.length === 0;
       remove.reset();
@@ -94,12 +107,6 @@ function deleteButton(words: string, sureWords: string, onDelete: () => void) {
       label.textContent = words;
     },
   };
-}
-
-function withIcon(button: HTMLButtonElement, path: string): HTMLButtonElement {
-  const mark = iconButton("", "", path, () => undefined).firstElementChild!;
-  button.prepend(mark);
-  return button;
 }
 
 const UNITS = [
