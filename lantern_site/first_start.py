@@ -131,6 +131,8 @@ def make_agents(found: FoundProvider) -> None:
             "is_default": not has_default,
             "route": route,
             "system_prompt": "You are a helpful assistant. Answer in Markdown.",
+            # The widget of the front page brings a tool; its words shall flow, too.
+            "stream_last_round": True,
         },
     )
     if not is_new and agent.route == [DEMO_ROUTE] != route:
@@ -148,7 +150,9 @@ def make_embed(port: int) -> Embed:
     agent = Agent.objects.filter(is_default=True).first() or Agent.objects.get(
         slug="assistant"
     )
-    embed, _ = Embed.objects.get_or_create(key=EMBED_KEY, defaults={"agent": agent})
+    embed, _ = Embed.objects.get_or_create(
+        key=EMBED_KEY, defaults={"agent": agent, "page_tool": True}
+    )
     own = [f"http://{host}:{port}" for host in ("127.0.0.1", "localhost")]
     missing = [origin for origin in own if origin not in embed.origins]
     if missing:

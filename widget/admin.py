@@ -37,6 +37,7 @@ class EmbedForm(forms.ModelForm[Embed]):
             "accent",
             "agent_name",
             "retention_days",
+            "page_tool",
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -72,6 +72,10 @@ class Embed(models.Model):
         " last used; 0: as soon as they rest. Where its agent says something else, the"
         " shorter time counts.",
     )
+    page_tool = models.BooleanField(
+        default=False,
+        help_text="The model may look at the page the visitor is on, if they agree.",
+    )
 
     class Meta:
         ordering = ["key"]

@@ -80,6 +80,12 @@ class EmbedSection(Section[Embed]):
             " fewer count. Left out: the agent's.",
             check=f.within(0, MAX_RETENTION_DAYS),
         ),
+        Field(
+            "page_tool",
+            f.FLAG,
+            "Gives the model a tool that tells which page the visitor is on, and what"
+            " they have selected there, if they agree.",
+        ),
     )
 
     def check(self, entry: Entry, plan: Plan) -> None:

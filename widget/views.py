@@ -149,11 +149,12 @@ class VisitorEndpoint(Endpoint):
         return Response(status=204)
 
 
-def _config(embed: Embed) -> dict[str, str]:
+def _config(embed: Embed) -> dict[str, Any]:
     return {
         "title": embed.title,
         "greeting": embed.greeting,
         "placeholder": embed.placeholder,
         "accent": embed.accent,
         "agentName": embed.agent_name,
+        "pageTool": embed.page_tool,
     }

@@ -38,7 +38,9 @@ def test_allowed_origin_gets_token_and_config(visitors: Visitors) -> None:
         "accent",
         "agentName",
         "emailTranscript",
+        "pageTool",
     }
+    assert shown["config"]["pageTool"] is False
     assert answer.header("cache-control") == "no-store"
 
 

@@ -13,7 +13,7 @@ from tests.fakes.live_server import LiveServer, manage
 pytestmark = [pytest.mark.live, pytest.mark.browser, pytest.mark.timeout(60)]
 
 
-async def test_front_page_shows_tokens(
+async def test_front_page_shows_tokens_and_itself(
     template: Path, tmp_path: Path, browser: Browser
 ) -> None:
     server = LiveServer(template, tmp_path / "data")
@@ -28,6 +28,9 @@ async def test_front_page_shows_tokens(
         assert len(await visit.replies.last.inner_text()) > len(first)
         await visit.page.get_by_role("button", name="Stop").click()
         assert "/long please" in await visit.last_reply()
+        await visit.page.get_by_role("button", name="Allow").click()
+        await visit.say("/tool current_page")
+        assert f"{server.url}/" in await visit.last_reply()
     assert "the built-in demo" in said
     assert not visit.faults
     assert all(url.startswith(server.url) for url in visit.requests)

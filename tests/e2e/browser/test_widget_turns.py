@@ -76,6 +76,31 @@ async def test_page_tool_answers_the_model(shop: Shop) -> None:
     assert not shop.visit.faults
 
 
+SEEN = """
+[[embed]]
+key = "pk_shop"
+agent = "helper"
+origins = ["{origin}"]
+page_tool = true
+"""
+
+
+async def test_model_sees_the_page_that_the_visitor_shows(shop: Shop) -> None:
+    shop.server.provision(SEEN.format(origin=shop.site.origin))
+    look = calls(call("{}", index=0, id="call_1", name="current_page"))
+    shop.upstream.enqueue(
+        Reply([look, finish("tool_calls"), DONE]), reply(["On the shop's page."])
+    )
+    await shop.visit.open(f"{shop.url}?session=secret#top")
+    await shop.visit.page.get_by_role("button", name="Allow").click()
+    await shop.visit.say("where am I?")
+    assert await shop.visit.last_reply() == "On the shop's page."
+    told = json.loads(shop.upstream.requests[1].json["messages"][-1]["content"])
+    assert told["url"] == shop.url
+    assert set(told) == {"title", "url", "selection"}
+    assert not shop.visit.faults
+
+
 SIGNED = """
 [[embed]]
 key = "pk_shop"

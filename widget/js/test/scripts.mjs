@@ -49,6 +49,10 @@ export function replyTo(content, isRetry) {
     const asks = { event: "tool_call_requested", name: "cart", arguments: { of: "me" } };
     return { deltas: [], asks };
   }
+  if (word === "where") {
+    const asks = { event: "tool_call_requested", name: "current_page", arguments: {} };
+    return { deltas: [], asks };
+  }
   if (word === "hostile") return { deltas: [...HOSTILE] };
   if (word === "echo") return { deltas: words(content.slice(5)) };
   return { deltas: words(GUIDE) };

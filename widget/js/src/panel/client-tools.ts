@@ -10,6 +10,8 @@ interface Call {
 
 export interface ClientToolsOptions {
   tools: ReadonlyMap<string, LanternTool>;
+  /** Tools that the widget brings; the page's own go before a namesake. */
+  builtIn(): LanternTool[];
   /** Where this tab, and no other, remembers what it began. */
   memoryName: string;
   send(turnId: string, results: ToolResult[]): Promise<void>;
@@ -33,11 +35,16 @@ export class ClientTools {
   }
 
   offered(): ClientTool[] {
-    return [...this.#options.tools.values()].map(({ name, description, inputSchema }) => ({
+    return [...this.#known().values()].map(({ name, description, inputSchema }) => ({
       name,
       description,
       inputSchema,
     }));
+  }
+
+  #known(): Map<string, LanternTool> {
+    const builtIn = this.#options.builtIn().map((tool) => [tool.name, tool] as const);
+    return new Map([...builtIn, ...this.#options.tools]);
   }
 
   /** This tab sent the turn's message, so its page answers for the tools. */
@@ -65,7 +72,7 @@ export class ClientTools {
   }
 
   async #run({ callId, name, arguments: given }: Call): Promise<ToolResult> {
-    const tool = this.#options.tools.get(name);
+    const tool = this.#known().get(name);
     const fail = (content: string): ToolResult => ({ id: callId, content, isError: true });
     if (tool === undefined) return fail("This page does not have the tool.");
     // What the tool did before the page was left is not known; it is not done twice.

@@ -60,6 +60,7 @@ class ChatPanel implements Panel {
     this.#chat = this.#buildChat();
     this.#tools = new ClientTools({
       tools: host.facts.tools,
+      builtIn: this.#context.tools,
       memoryName: `lantern:${host.options.key}`,
       send: (turnId, results) => this.#chat.sendToolResults(turnId, results),
     });
@@ -236,6 +237,7 @@ class ChatPanel implements Panel {
         if (this.#arrival !== null) this.#chat.checkLink(silenceMs);
       }),
       this.#viewport.end,
+      this.#context.end,
     );
   }
 
@@ -283,7 +285,7 @@ class ChatPanel implements Panel {
     applyAccent(this.#host.root.host as HTMLElement, config.accent);
     this.#welcome.setGreeting(config.greeting ?? "");
     this.#welcome.setSuggestions(config.suggestions ?? tag?.["suggestions"]?.split("|") ?? []);
-    this.#context.setWanted(config.collectContext ?? tag?.["askContext"] !== undefined);
+    this.#context.setWanted({ collectContext: tag?.["askContext"] !== undefined, ...config });
     if (config.placeholder) this.#composer.setPlaceholder(config.placeholder);
     this.#render(this.#store.state);
   }
@@ -340,10 +342,8 @@ class ChatPanel implements Panel {
 
   #focus(): void {
     // On a touch screen the field would open the keyboard over the conversation.
-    if (window.matchMedia("(pointer: coarse)").matches) {
-      this.#element.focus({ preventScroll: true });
-    } else {
-      this.#composer.focus();
-    }
+    const isTouch = window.matchMedia("(pointer: coarse)").matches;
+    if (isTouch) this.#element.focus({ preventScroll: true });
+    else this.#composer.focus();
   }
 }

@@ -1,9 +1,10 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
 import type { PageFacts, WidgetOptions } from "../host.js";
 import type { SessionAccess } from "./chat.js";
+import type { PageWishes } from "./page-context.js";
 import { safeStorage } from "./storage.js";
 
-export interface WidgetConfig {
+export interface WidgetConfig extends PageWishes {
   title?: string;
   greeting?: string;
   placeholder?: string;
@@ -12,8 +13,6 @@ export interface WidgetConfig {
   suggestions?: string[];
   /** The server can send transcripts by e-mail. */
   emailTranscript?: boolean;
-  /** The page's address and title may be kept with the conversation, if the visitor agrees. */
-  collectContext?: boolean;
 }
 
 interface Bootstrap {
