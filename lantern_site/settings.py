@@ -107,8 +107,10 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 WHITENOISE_MAX_AGE = 60
-# The panel's name holds a hash of its content.
-WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+/panel-[0-9A-Za-z]{8,}\.js$"
+# The names of what the script loads hold a hash of the content.
+WHITENOISE_IMMUTABLE_FILE_TEST = (
+    r"^.+/(panel|triggers|lang-[a-z-]+)-[0-9A-Za-z]{8,}\.js$"
+)
 
 # Without a referrer browsers send the origin "null" with forms, and CSRF refuses it.
 SECURE_REFERRER_POLICY = "same-origin"

@@ -7,7 +7,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from lantern_site import views
-from widget.views import Bootstrap, VisitorEndpoint, script
+from widget.views import Bootstrap, Config, VisitorEndpoint, script
 
 urlpatterns = [
     path("", views.front_page),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("widget.js", script),
     path("v1/widget/bootstrap", Bootstrap.as_view()),
     path("v1/widget/visitor", VisitorEndpoint.as_view()),
+    path("v1/widget/config", Config.as_view()),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
     path("v1/docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     path("v1/", include("sessions_app.edge.rest.urls")),

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator
+from django.core.validators import (
+    MaxLengthValidator,
+    MaxValueValidator,
+    MinValueValidator,
+)
 from django.db import models
 
 from sessions_app.models import Agent
 from sessions_app.models.agent import MAX_RETENTION_DAYS
 from sessions_app.models.secret import EncryptedTextField
+from widget import looks
 from widget.origins import origin_fault
 
 IDENTITY = ("optional", "required")
@@ -29,6 +36,34 @@ def check_origins(value: object) -> None:
     for entry in value:
         if fault := origin_fault(entry):
             raise ValidationError(fault)
+
+
+def check_suggestions(value: object) -> None:
+    """Refuse a list that holds anything but a few short questions."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValidationError("Write a list of questions.")
+    _refuse(looks.suggestions_fault, value)
+
+
+def check_line(value: str) -> None:
+    _refuse(looks.line_fault, value)
+
+
+def check_markup(value: str) -> None:
+    _refuse(looks.markup_fault, value)
+
+
+def check_accent(value: str) -> None:
+    _refuse(looks.accent_fault, value)
+
+
+def check_path(value: str) -> None:
+    _refuse(looks.path_fault, value)
+
+
+def _refuse(fault_of: Callable[[Any], str], value: object) -> None:
+    if fault := fault_of(value):
+        raise ValidationError(f"This {fault}")
 
 
 class Embed(models.Model):
@@ -59,11 +94,6 @@ class Embed(models.Model):
         " the embed is close to its limits.",
     )
     is_enabled = models.BooleanField(default=True)
-    title = models.CharField(max_length=80, blank=True, default="Chat with us")
-    greeting = models.TextField(blank=True, default="Hello! How can I help?")
-    placeholder = models.CharField(max_length=80, blank=True, default="")
-    accent = models.CharField(max_length=20, blank=True, default="")
-    agent_name = models.CharField(max_length=80, blank=True, default="Assistant")
     retention_days = models.PositiveIntegerField(
         null=True,
         blank=True,
@@ -75,6 +105,107 @@ class Embed(models.Model):
     page_tool = models.BooleanField(
         default=False,
         help_text="The model may look at the page the visitor is on, if they agree.",
+    )
+    title = models.CharField(
+        max_length=80, blank=True, default="Chat with us", validators=[check_line]
+    )
+    greeting = models.TextField(
+        blank=True,
+        default="Hello! How can I help?",
+        validators=[MaxLengthValidator(looks.MAX_GREETING), check_markup],
+        help_text="The first words in the panel; may be Markdown.",
+    )
+    placeholder = models.CharField(
+        max_length=80,
+        blank=True,
+        default="",
+        validators=[check_line],
+        help_text="Shown in the empty text field.",
+    )
+    agent_name = models.CharField(
+        max_length=80,
+        blank=True,
+        default="Assistant",
+        validators=[check_line],
+        help_text="Stands above the replies.",
+    )
+    suggestions = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[check_suggestions],
+        help_text=f"Questions to begin with, at most {looks.MAX_SUGGESTIONS}.",
+    )
+    accent = models.CharField(
+        max_length=20,
+        blank=True,
+        default="",
+        validators=[check_accent],
+        help_text="Such as #0b6e4f; empty is the widget's own.",
+    )
+    theme = models.CharField(
+        max_length=5,
+        default="auto",
+        choices=[
+            ("auto", "As the visitor's system"),
+            ("light", "Light"),
+            ("dark", "Dark"),
+        ],
+    )
+    position = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        choices=[
+            ("", "Where the page's lines end"),
+            ("left", "Left"),
+            ("right", "Right"),
+        ],
+    )
+    radius = models.PositiveSmallIntegerField(
+        "corner radius",
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(looks.MAX_RADIUS)],
+        help_text=f"Of the panel, in pixels, 0 to {looks.MAX_RADIUS}.",
+    )
+    launcher_label = models.CharField(
+        max_length=looks.MAX_LABEL,
+        blank=True,
+        default="",
+        validators=[check_line],
+        help_text="Words beside the launcher's icon.",
+    )
+    collect_context = models.BooleanField(
+        "ask for the page",
+        default=False,
+        help_text="Asks the visitor whether the chat may see which page they are on.",
+    )
+    open_after_s = models.FloatField(
+        "comes forward after",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(looks.MAX_WAIT_S)],
+        help_text="Seconds on a page.",
+    )
+    open_on_path = models.CharField(
+        "comes forward on paths",
+        max_length=looks.MAX_PATH,
+        blank=True,
+        default="",
+        validators=[check_path],
+        help_text="Such as /pricing*.",
+    )
+    open_on_exit = models.BooleanField(
+        "comes forward on leaving",
+        default=False,
+        help_text="When the pointer leaves for the top of the window.",
+    )
+    nudge = models.CharField(
+        max_length=looks.MAX_NUDGE,
+        blank=True,
+        default="",
+        validators=[check_line],
+        help_text="What it says then, above the launcher; without it the chat opens.",
     )
 
     class Meta:

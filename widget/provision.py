@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from sessions_app.models import Agent
@@ -11,6 +12,8 @@ from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
+from widget import looks
+from widget.accent import accent_warning
 from widget.models import IDENTITY, NO_SECRET, PROOF_OF_WORK, Embed
 from widget.origins import origin_fault
 
@@ -28,6 +31,34 @@ def check_origin(entry: str) -> None:
     """An origin, or all hosts below one."""
     if fault := origin_fault(entry):
         raise Refused(f"cannot be used: {fault}")
+
+
+def _by(fault_of: Callable[[str], str]) -> Callable[[str], None]:
+    """A check that refuses with the sentence of ``widget.looks``."""
+
+    def check(value: str) -> None:
+        if fault := fault_of(value):
+            raise Refused(fault)
+
+    return check
+
+
+def _line(length: int) -> Callable[[str], None]:
+    def check(value: str) -> None:
+        f.up_to(length)(value)
+        _by(looks.line_fault)(value)
+
+    return check
+
+
+def _greeting(value: str) -> None:
+    f.up_to(looks.MAX_GREETING)(value)
+    _by(looks.markup_fault)(value)
+
+
+def _path(value: str) -> None:
+    f.up_to(looks.MAX_PATH)(value)
+    _by(looks.path_fault)(value)
 
 
 class EmbedSection(Section[Embed]):
@@ -67,11 +98,6 @@ class EmbedSection(Section[Embed]):
             " the embed is close to its limits.",
             check=f.one_of(PROOF_OF_WORK),
         ),
-        Field("title", f.TEXT, "Heading of the panel.", check=f.up_to(80)),
-        Field("greeting", f.TEXT, "First words in the panel."),
-        Field("placeholder", f.TEXT, "Shown in the text field.", check=f.up_to(80)),
-        Field("accent", f.TEXT, "A CSS colour.", check=f.up_to(20)),
-        Field("agent_name", f.TEXT, "Name above the replies.", check=f.up_to(80)),
         Field(
             "retention_days",
             f.INTEGER,
@@ -86,6 +112,74 @@ class EmbedSection(Section[Embed]):
             "Gives the model a tool that tells which page the visitor is on, and what"
             " they have selected there, if they agree.",
         ),
+        Field("title", f.TEXT, "Heading of the panel.", check=_line(80)),
+        Field("greeting", f.TEXT, "First words in the panel.", check=_greeting),
+        Field("placeholder", f.TEXT, "Shown in the text field.", check=_line(80)),
+        Field("agent_name", f.TEXT, "Name above the replies.", check=_line(80)),
+        Field(
+            "suggestions",
+            f.TEXTS,
+            f"Questions to begin with, at most {looks.MAX_SUGGESTIONS}.",
+            check=_by(looks.suggestion_fault),
+        ),
+        Field(
+            "accent",
+            f.TEXT,
+            "A colour such as `#0b6e4f`.",
+            check=_by(looks.accent_fault),
+        ),
+        Field(
+            "theme",
+            f.TEXT,
+            "`light`, `dark` or `auto`: as the visitor's system has it.",
+            check=f.one_of(looks.THEMES),
+        ),
+        Field(
+            "position",
+            f.TEXT,
+            "`left` or `right`; left out, where the page's lines end.",
+            check=f.one_of(looks.POSITIONS),
+        ),
+        Field(
+            "radius",
+            f.INTEGER,
+            "Corners of the panel, in pixels; the rest follows.",
+            check=f.within(0, looks.MAX_RADIUS),
+        ),
+        Field(
+            "launcher_label",
+            f.TEXT,
+            "Words beside the launcher's icon.",
+            check=_line(looks.MAX_LABEL),
+        ),
+        Field(
+            "collect_context",
+            f.FLAG,
+            "Asks the visitor whether the chat may see which page they are on.",
+        ),
+        Field(
+            "open_after_s",
+            f.NUMBER,
+            "Comes forward after so many seconds on a page.",
+            check=f.within(0, looks.MAX_WAIT_S),
+        ),
+        Field(
+            "open_on_path",
+            f.TEXT,
+            "Comes forward on paths such as `/pricing*`.",
+            check=_path,
+        ),
+        Field(
+            "open_on_exit",
+            f.FLAG,
+            "Comes forward when the pointer leaves for the top of the window.",
+        ),
+        Field(
+            "nudge",
+            f.TEXT,
+            "What it says then, above the launcher; without it the chat opens.",
+            check=_line(looks.MAX_NUDGE),
+        ),
     )
 
     def check(self, entry: Entry, plan: Plan) -> None:
@@ -95,6 +189,10 @@ class EmbedSection(Section[Embed]):
         identity = entry.values.get("identity", stored.identity)
         if identity == "required" and not secret:
             raise entry.fault(f"[[embed]] {NO_SECRET}", "identity")
+        if fault := looks.suggestions_fault(entry.values.get("suggestions", [])):
+            raise entry.fault(f"[[embed]] suggestions {fault}", "suggestions")
+        if warning := accent_warning(entry.values.get("accent", "")):
+            plan.report.warnings.append(f"{entry.label}: {warning}")
 
     def columns(self, entry: Entry) -> dict[str, Any]:
         agent = Agent.objects.get(slug=entry.values["agent"])

@@ -12,7 +12,7 @@ from django.contrib.staticfiles import finders
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import get_conditional_response
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +21,7 @@ from rest_framework.views import APIView
 from sessions_app import service
 from sessions_app.conf import conf
 from sessions_app.domain.errors import ForbiddenOrigin, NotAllowed, NotFound
+from sessions_app.domain.text import require_storable
 from sessions_app.edge.pace import Act, address_subject, take
 from sessions_app.edge.plain import read_only
 from sessions_app.edge.rest.base import (
@@ -33,14 +34,15 @@ from sessions_app.edge.rest.base import (
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
 from sessions_app.erasure import delete_all
-from sessions_app.mail import can_send
 from widget import tokens
 from widget.arrival import arrive
+from widget.config import ConfigShape, config_of
 from widget.models import Embed
 from widget.origins import is_origin_listed
 
 SCRIPT = "widget/widget.js"
 SCRIPT_AGE_S = 300
+CONFIG_AGE_S = 60
 
 
 @lru_cache(maxsize=1)
@@ -99,7 +101,7 @@ class BootstrapShape(serializers.Serializer[Any]):
     visitorToken = serializers.CharField()
     expiresAt = serializers.DateTimeField()
     session = SessionShape(allow_null=True)
-    config = serializers.DictField()
+    config = ConfigShape()
 
 
 class Bootstrap(APIView):
@@ -117,9 +119,7 @@ class Bootstrap(APIView):
         body = read_body(BootstrapBody, request)
         # First of all: what is refused below costs a query, too.
         take(Act.BOOTSTRAP, address_subject(address_of(request)))
-        embed = Embed.objects.select_related("agent").filter(key=body["key"]).first()
-        if embed is None or not embed.is_enabled:
-            raise NotFound("There is no such embed.")
+        embed = _embed_of(body["key"])
         if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
             raise ForbiddenOrigin()
         token = arrive(embed, body)
@@ -132,7 +132,7 @@ class Bootstrap(APIView):
             "visitorToken": token,
             "expiresAt": datetime.now(UTC) + timedelta(seconds=conf().visitor_token_s),
             "session": session_object(current) if current else None,
-            "config": {**_config(embed), "emailTranscript": can_send()},
+            "config": config_of(embed),
         }
         return Response(answer, headers={"Cache-Control": "no-store"})
 
@@ -149,12 +149,38 @@ class VisitorEndpoint(Endpoint):
         return Response(status=204)
 
 
-def _config(embed: Embed) -> dict[str, Any]:
-    return {
-        "title": embed.title,
-        "greeting": embed.greeting,
-        "placeholder": embed.placeholder,
-        "accent": embed.accent,
-        "agentName": embed.agent_name,
-        "pageTool": embed.page_tool,
-    }
+class Config(APIView):
+    """How the launcher looks, asked for before anybody opens it."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    content_negotiation_class = JsonAlways
+
+    @extend_schema(
+        "getWidgetConfig",
+        parameters=[
+            OpenApiParameter(
+                "key", str, required=True, description="The embed's public key."
+            )
+        ],
+        responses=ConfigShape,
+        auth=[],
+    )
+    def get(self, request: Request) -> Response:
+        """The looks and words of an embed; no visitor is begun."""
+        key = request.query_params.get("key", "")
+        require_storable(key)
+        embed = _embed_of(key)
+        # A page of Lantern's own sends no Origin with a GET.
+        origin = request.headers.get("Origin")
+        if origin is not None and not is_origin_listed(origin, embed.origins):
+            raise ForbiddenOrigin()
+        caching = f"public, max-age={CONFIG_AGE_S}, stale-while-revalidate=86400"
+        return Response(config_of(embed), headers={"Cache-Control": caching})
+
+
+def _embed_of(key: str) -> Embed:
+    embed = Embed.objects.select_related("agent").filter(key=key).first()
+    if embed is None or not embed.is_enabled:
+        raise NotFound("There is no such embed.")
+    return embed

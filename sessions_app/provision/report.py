@@ -20,10 +20,14 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True)
 class Report:
-    """Outcomes by thing, such as ``agent helper``; ``keys`` holds made ones by name."""
+    """Outcomes by thing, such as ``agent helper``; ``keys`` holds made ones by name.
+
+    ``warnings`` are sentences about what was taken, and had better be another.
+    """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     _details: dict[str, list[str]] = field(default_factory=dict)
 
     def note(self, thing: str, outcome: Outcome, changed: Iterable[str] = ()) -> None:

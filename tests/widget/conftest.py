@@ -28,6 +28,10 @@ class Visitors:
         body = {"key": "pk_shop", **body}
         return self.rest("POST", "/v1/widget/bootstrap", body, None, **headers)
 
+    def config(self, key: str = "pk_shop", origin: str | None = SHOP) -> Answer:
+        headers = {} if origin is None else {"origin": origin}
+        return self.rest("GET", f"/v1/widget/config?key={key}", key=None, **headers)
+
     def token(self, **body: Any) -> str:
         """A visitor token, of a new visitor if nothing else is said."""
         answer = self.bootstrap(**body)

@@ -73,15 +73,21 @@ async function buildAll() {
     format: "esm",
     define: { LANGUAGE_FILES: JSON.stringify(languages.names) },
   });
+  const triggers = await bundle("src/triggers.ts", { format: "esm" });
+  const triggersFile = `triggers-${hashOf(triggers)}.js`;
   const panelFile = `panel-${hashOf(panel)}.js`;
   const loader = await bundle("src/loader.ts", {
     format: "iife",
-    define: { PANEL_FILE: JSON.stringify(panelFile) },
+    define: {
+      PANEL_FILE: JSON.stringify(panelFile),
+      TRIGGERS_FILE: JSON.stringify(triggersFile),
+    },
   });
   const manifest = { loader: "widget.js", panel: panelFile };
   return new Map([
     ["widget/widget.js", loader],
     [`widget/${panelFile}`, panel],
+    [`widget/${triggersFile}`, triggers],
     ...languages.files,
     ["widget/widget.d.ts", readFileSync(join(here, "widget.d.ts"), "utf8")],
     ["widget/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`],

@@ -9,6 +9,10 @@ export default defineConfig({
       ),
     },
   },
-  define: { PANEL_FILE: JSON.stringify("panel-test.js"), LANGUAGE_FILES: "{}" },
+  define: {
+    PANEL_FILE: JSON.stringify("panel-test.js"),
+    TRIGGERS_FILE: JSON.stringify("triggers-test.js"),
+    LANGUAGE_FILES: "{}",
+  },
   test: { environment: "jsdom", include: ["test/*.test.ts"], testTimeout: 5000 },
 });

@@ -49,6 +49,8 @@ class Command(BaseCommand):
     def _tell(self, report: Report) -> None:
         for line in report.lines():
             self.stdout.write(line)
+        for warning in report.warnings:
+            self.stderr.write(f"Warning: {warning}")
         for name, key in report.keys.items():
             self.stdout.write(f"The key {name!r} is shown this once: {key}")
 

@@ -46,7 +46,7 @@ def test_schema_names_every_path() -> None:
     written = {re.sub(r"<str:(\w+)>", r"{\1}", f"/v1/{p.pattern}") for p in urlpatterns}
     described = set(openapi()["paths"])
     extra = {"/v1/sessions/{session_id}/events"}
-    extra |= {"/v1/widget/bootstrap", "/v1/widget/visitor"}
+    extra |= {f"/v1/widget/{name}" for name in ("bootstrap", "config", "visitor")}
     assert described == (written | extra) - {"/v1/socket/schema"}
 
 

@@ -39,14 +39,12 @@ export function icon(path: string): SVGElement {
 }
 
 /** Constructed sheets pass any content security policy; Safari before 16.4 has none. */
-export function adoptStyles(root: ShadowRoot | Document, css: string): CSSStyleSheet | null {
+export function adoptStyles(root: ShadowRoot, css: string): void {
   try {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-    return sheet;
   } catch {
-    (root instanceof Document ? root.head : root).append(el("style", {}, css));
-    return null;
+    root.append(el("style", {}, css));
   }
 }

@@ -5,7 +5,7 @@ import type { LoaderOptions } from "./options.js";
 import type { PageSide } from "./page.js";
 import { safeStorage } from "./panel/storage.js";
 import { createLauncher } from "./panel/view/launcher.js";
-import { watchTriggers } from "./triggers.js";
+import type { watchTriggers } from "./triggers.js";
 
 export const TAG = "lantern-widget";
 const TIP_MS = 6000;
@@ -29,8 +29,9 @@ export class Floating {
   readonly #name: string;
   readonly #launcher;
   readonly #tip = el("p", { class: "tip", role: "alert", dir: "auto" });
-  readonly #stopTriggers: () => void;
+  #stopTriggers: () => void = () => undefined;
   #isOpen = false;
+  #closeLabel = "";
   #unread = { count: 0, description: "" };
   #isDestroyed = false;
 
@@ -44,19 +45,36 @@ export class Floating {
       facts: page,
       emit: (name, detail) => page.emit(name, detail),
       close: () => this.setOpen(false),
+      configure: (config) => page.configure(config),
+      setCloseLabel: (label) => {
+        this.#closeLabel = label;
+        this.render();
+      },
       setUnread: (count, description) => {
         this.#unread = { count, description };
-        this.#render();
+        this.render();
       },
     });
     this.#launcher = this.#buildLauncher();
     this.mount.root.append(this.#launcher.element, this.#tip);
     this.#element.onDetached = () => this.#stayInPage();
     this.#tip.addEventListener("click", () => this.setOpen(true));
-    this.#render();
-    this.#stopTriggers = this.#watch();
+    this.#launcher.element.hidden = true;
+    this.render();
+    this.#whenBody(() => this.#attach());
+  }
+
+  /** Nothing is seen before it is known what it is to look like. */
+  show(): void {
+    this.#launcher.element.hidden = !this.#options.hasLauncher;
+  }
+
+  /** Goes on where the visitor was, and waits for the moment to come forward. */
+  begin(): void {
+    this.show();
+    // What cannot be loaded does not come forward.
+    this.#watch().catch(() => undefined);
     this.#whenBody(() => {
-      this.#attach();
       if (this.#memory.get(`${this.#name}:open`) === "1") this.setOpen(true);
     });
   }
@@ -78,7 +96,7 @@ export class Floating {
     } else {
       this.#memory.remove(`${this.#name}:open`);
     }
-    this.#render();
+    this.render();
     this.#page.emit(isOpen ? "open" : "close", undefined);
     void this.mount.load().then(
       (panel) => (this.#isOpen ? panel.show() : panel.hide()),
@@ -95,24 +113,30 @@ export class Floating {
   }
 
   #buildLauncher() {
-    const launcher = createLauncher({
+    return createLauncher({
       openLabel: this.#labels.openChat,
-      closeLabel: this.#labels.closeChat,
       onToggle: () => this.toggle(),
       onApproach: () => void this.mount.load().catch(() => undefined),
     });
-    launcher.element.hidden = !this.#options.hasLauncher;
-    return launcher;
   }
 
-  #watch(): () => void {
-    if (this.#memory.get(`${this.#name}:nudged`) === "1") return () => undefined;
-    return watchTriggers(this.#options.triggers, () => {
+  /** Few sites have the chat come forward: the others do not load what does it. */
+  async #watch(): Promise<void> {
+    const { triggers, server } = this.#options;
+    const isWanted = triggers.afterS >= 0 || triggers.onPath || triggers.onExit;
+    if (!isWanted || this.#isNudged()) return;
+    const address = `${server}/static/widget/${TRIGGERS_FILE}`;
+    const module = (await import(/* @vite-ignore */ address)) as { watchTriggers: typeof watchTriggers };
+    if (this.#isNudged() || this.#isDestroyed) return;
+    this.#stopTriggers = module.watchTriggers(triggers, () => {
       this.#memory.set(`${this.#name}:nudged`, "1");
-      const { nudge } = this.#options.triggers;
-      if (nudge === "") this.setOpen(true);
-      else this.#tip.textContent = nudge;
+      if (triggers.nudge === "") this.setOpen(true);
+      else this.#tip.textContent = triggers.nudge;
     });
+  }
+
+  #isNudged(): boolean {
+    return this.#memory.get(`${this.#name}:nudged`) === "1";
   }
 
   #whenBody(act: () => void): void {
@@ -138,11 +162,16 @@ export class Floating {
     this.#isOpen = false;
     this.#tip.textContent = message;
     setTimeout(() => this.#tip.replaceChildren(), TIP_MS);
-    this.#render();
+    this.render();
     this.#page.emit("error", { code: "load_failed", message });
   }
 
-  #render(): void {
-    this.#launcher.update({ isOpen: this.#isOpen, ...this.#unread });
+  render(): void {
+    this.#launcher.update({
+      isOpen: this.#isOpen,
+      label: this.#options.launcherLabel,
+      closeLabel: this.#closeLabel,
+      ...this.#unread,
+    });
   }
 }

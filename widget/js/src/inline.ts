@@ -34,6 +34,8 @@ export class InlineElement extends HTMLElement {
       facts: page,
       emit: (name, detail) => page.emit(name, detail),
       close: () => undefined,
+      configure: (config) => page.configure(config),
+      setCloseLabel: () => undefined,
       setUnread: () => undefined,
     });
     void this.mount.load().then(

@@ -4,30 +4,28 @@
  * loader.
  */
 const LABELS: Readonly<Record<string, string>> = {
-  en: "Open chat|Close chat",
-  ar: "فتح المحادثة|إغلاق المحادثة",
-  de: "Chat öffnen|Chat schließen",
-  es: "Abrir chat|Cerrar chat",
-  fr: "Ouvrir le chat|Fermer le chat",
-  it: "Apri la chat|Chiudi la chat",
-  ja: "チャットを開く|チャットを閉じる",
-  nl: "Chat openen|Chat sluiten",
-  pl: "Otwórz czat|Zamknij czat",
-  pt: "Abrir chat|Fechar chat",
-  tr: "Sohbeti aç|Sohbeti kapat",
-  zh: "打开聊天|关闭聊天",
+  en: "Open chat",
+  ar: "فتح المحادثة",
+  de: "Chat öffnen",
+  es: "Abrir chat",
+  fr: "Ouvrir le chat",
+  it: "Apri la chat",
+  ja: "チャットを開く",
+  nl: "Chat openen",
+  pl: "Otwórz czat",
+  pt: "Abrir chat",
+  tr: "Sohbeti aç",
+  zh: "打开聊天",
 };
 
 export interface LoaderLabels {
   openChat: string;
-  closeChat: string;
   loadFailed: string;
 }
 
 export function loaderLabels(locale: string): LoaderLabels {
   const language = locale.toLowerCase().split("-")[0]!;
-  const labels = Object.hasOwn(LABELS, language) ? LABELS[language]! : LABELS["en"]!;
-  const [openChat, closeChat] = labels.split("|") as [string, string];
+  const openChat = Object.hasOwn(LABELS, language) ? LABELS[language]! : LABELS["en"]!;
   const loadFailed = "The chat could not be loaded.";
-  return { openChat, closeChat, loadFailed, ...window.LanternStrings };
+  return { openChat, loadFailed, ...window.LanternStrings };
 }

@@ -6,9 +6,14 @@ const script = document.currentScript;
 const options = script instanceof HTMLScriptElement ? readOptions(script) : null;
 
 if (options === null) {
-  console.error("Lantern: the script tag needs a data-key attribute.");
+  console.error("Lantern: the script tag needs a data-key.");
 } else if (window.Lantern === undefined) {
-  mountWidget(options);
+  const address = `${options.server}/v1/widget/config?key=${options.key}`;
+  // A refusal has none of the names that are looked for: the widget is itself then.
+  mountWidget(
+    options,
+    fetch(address).then((response) => response.json()),
+  );
 } else if (window.Lantern.key !== options.key) {
   console.warn("Lantern: one widget is on this page already; the second was not started.");
 }

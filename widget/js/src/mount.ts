@@ -2,11 +2,11 @@ import { adoptStyles } from "./dom.js";
 import type { Panel, PanelHost, PanelModule, WidgetOptions } from "./host.js";
 import css from "./loader.css?inline";
 import { applyAccent } from "./panel/accent.js";
-import { safeStorage } from "./panel/storage.js";
 
 /** A shadow root in the page, and the panel in it once it is wanted. */
 export class Mount {
   readonly root: ShadowRoot;
+  readonly #element: HTMLElement;
   readonly #options: WidgetOptions;
   readonly #host: Omit<PanelHost, "root" | "options">;
   #panel: Promise<Panel> | null = null;
@@ -18,14 +18,21 @@ export class Mount {
   ) {
     this.#options = options;
     this.#host = host;
+    this.#element = element;
     this.root = element.attachShadow({ mode: "open" });
     adoptStyles(this.root, css);
-    element.dataset["position"] = options.position;
-    element.dataset["theme"] = options.theme;
-    // The server's colour is known only once the panel was open; until then the last one.
-    const lastAccent = safeStorage("localStorage").get(`lantern:${options.key}:accent`);
-    applyAccent(element, options.accent || lastAccent);
-    if (options.zIndex) element.style.setProperty("--lantern-z-index", options.zIndex);
+    this.dress();
+  }
+
+  /** Looks as the options say, which may have changed. */
+  dress(): void {
+    const { position, theme, accent, radius, zIndex } = this.#options;
+    const { dataset, style } = this.#element;
+    dataset["position"] = position;
+    dataset["theme"] = theme;
+    applyAccent(style, accent);
+    style.setProperty("--lantern-radius", radius && `${radius}px`);
+    style.setProperty("--lantern-z-index", zIndex);
   }
 
   load(): Promise<Panel> {

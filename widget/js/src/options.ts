@@ -1,8 +1,9 @@
-import type { WidgetOptions } from "./host.js";
+import type { WidgetConfig, WidgetOptions } from "./host.js";
 
 /** When the widget comes forward by itself; each at most once per visit. */
 export interface Triggers {
-  afterS: number | null;
+  /** Not a number where it is not wanted. */
+  afterS: number;
   /** A pattern of paths, with `*` for anything. */
   onPath: string;
   onExit: boolean;
@@ -10,43 +11,67 @@ export interface Triggers {
   nudge: string;
 }
 
-export interface LoaderOptions extends WidgetOptions {
-  hasLauncher: boolean;
+/** What the tag or the server's configuration may say. */
+export interface Looks {
+  position: "left" | "right";
+  theme: "auto" | "light" | "dark";
+  accent: string;
+  radius: string;
+  launcherLabel: string;
   triggers: Triggers;
 }
 
+export interface LoaderOptions extends WidgetOptions, Looks {
+  hasLauncher: boolean;
+}
+
 /**
- * Reads `data-key`, `data-position`, `data-theme`, `data-locale`, `data-z-index`,
- * `data-accent`, `data-launcher`, `data-open-after`, `data-open-on-path`,
- * `data-open-on-exit`, `data-nudge`. The panel reads `data-suggestions` and `data-ask-context`.
+ * Reads `data-key`, `data-locale`, `data-z-index`, `data-launcher`, and the looks. The
+ * panel reads `data-suggestions` and `data-ask-context`, the widget `data-user-id` and
+ * `data-user-hash`.
  */
 export function readOptions(script: HTMLScriptElement): LoaderOptions | null {
-  const given = script.dataset;
-  const key = given["key"]?.trim();
+  const tag = script.dataset;
+  const key = tag["key"]?.trim();
   if (!key) return null;
-  const theme = given["theme"];
-  const afterS = Number.parseFloat(given["openAfter"] ?? "");
   return {
     key,
     server: new URL(script.src, location.href).origin,
-    position: positionOf(given["position"]),
+    locale: tag["locale"] || document.documentElement.lang || navigator.language || "en",
+    zIndex: digits(tag["zIndex"]),
+    tag,
+    hasLauncher: tag["launcher"] !== "none",
+    ...readLooks(tag),
+  };
+}
+
+/** The tag's attributes and the configuration have the same names; the tag goes first. */
+export function readLooks(tag: WidgetOptions["tag"], config: WidgetConfig = {}): Looks {
+  const given: Record<string, unknown> = { ...config, ...tag };
+  const text = (name: string): string => String(given[name] ?? "");
+  const theme = text("theme");
+  return {
+    position: positionOf(text("position")),
     theme: theme === "light" || theme === "dark" ? theme : "auto",
-    locale: given["locale"] || document.documentElement.lang || navigator.language || "en",
-    accent: given["accent"] ?? "",
-    zIndex: /^\d{1,10}$/.test(given["zIndex"] ?? "") ? given["zIndex"]! : "",
-    tag: given,
-    hasLauncher: given["launcher"] !== "none",
+    accent: text("accent"),
+    radius: digits(given["radius"]),
+    launcherLabel: text("launcherLabel"),
     triggers: {
-      afterS: afterS >= 0 ? afterS : null,
-      onPath: given["openOnPath"] ?? "",
-      onExit: given["openOnExit"] !== undefined,
-      nudge: given["nudge"] ?? "",
+      afterS: parseFloat(text("openAfter")),
+      onPath: text("openOnPath"),
+      onExit: String(given["openOnExit"] ?? false) !== "false",
+      nudge: text("nudge"),
     },
   };
 }
 
+function digits(given: unknown): string {
+  const text = String(given);
+  return /^\d{1,10}$/.test(text) ? text : "";
+}
+
 /** Where a page is read from right to left, the launcher stands at its end: the left. */
-function positionOf(given: string | undefined): "left" | "right" {
+function positionOf(given: string): "left" | "right" {
   if (given === "left" || given === "right") return given;
   return document.documentElement.dir === "rtl" ? "left" : "right";
 }

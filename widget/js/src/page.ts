@@ -1,12 +1,19 @@
-import type { LanternIdentity, LanternTool, PageFacts, WidgetEvents } from "./host.js";
+import type {
+  LanternIdentity,
+  LanternTool,
+  PageFacts,
+  WidgetConfig,
+  WidgetEvents,
+} from "./host.js";
 
 type Listener = (detail: never) => void;
 
 /** What the page has told the widget, and who on the page listens to it. */
 export class PageSide implements PageFacts {
-  identity: LanternIdentity | null = null;
+  identity: LanternIdentity | null | undefined;
   context: Readonly<Record<string, unknown>> = {};
   readonly tools = new Map<string, LanternTool>();
+  configure: (config: WidgetConfig) => void = () => undefined;
   readonly #listeners = new Map<string, Set<Listener>>();
 
   listen(name: string, listener: Listener): () => void {

@@ -12,7 +12,7 @@ export function watchTriggers(triggers: Triggers, act: () => void): () => void {
     ending.abort();
     act();
   };
-  if (triggers.afterS !== null) {
+  if (triggers.afterS >= 0) {
     const timer = setTimeout(fire, triggers.afterS * 1000);
     signal.addEventListener("abort", () => clearTimeout(timer));
   }

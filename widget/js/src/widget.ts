@@ -1,35 +1,55 @@
 import { Floating, TAG, WidgetElement } from "./floating.js";
-import type { PageFacts, WidgetOptions } from "./host.js";
+import type { PageFacts, WidgetConfig } from "./host.js";
 import { INLINE_TAG, InlineElement } from "./inline.js";
 import { loaderLabels } from "./labels.js";
 import type { Mount } from "./mount.js";
-import type { LoaderOptions } from "./options.js";
+import { readLooks, type LoaderOptions } from "./options.js";
 import { PageSide } from "./page.js";
 import type { LanternApi } from "../widget.js";
 
-const NO_TRIGGERS = { afterS: null, onPath: "", onExit: false, nudge: "" };
+/** How long the launcher waits for the server to say what it looks like. */
+const PATIENCE_MS = 1500;
 
+/** `config` is how the server has it; without one the widget looks as the tag says. */
 export function mountWidget(
-  given: WidgetOptions & Partial<LoaderOptions>,
+  given: Pick<LoaderOptions, "key" | "server" | "locale"> & Partial<LoaderOptions>,
+  config?: Promise<WidgetConfig>,
 ): LanternApi {
-  const options = { hasLauncher: true, triggers: NO_TRIGGERS, ...given };
+  const options = { ...readLooks({}), hasLauncher: true, zIndex: "", ...given };
   if (!customElements.get(TAG)) customElements.define(TAG, WidgetElement);
   const page = new PageSide();
+  const { userId, userHash = "" } = options.tag ?? {};
+  if (userId !== undefined) page.identity = userId ? { userId, hash: userHash } : null;
   const floating = new Floating(options, loaderLabels(options.locale), page);
   const api = buildApi(options, page, floating);
+  page.configure = (config) => {
+    Object.assign(options, readLooks(options.tag, config));
+    floating.render();
+    for (const mount of mountsOf(floating)) {
+      mount.dress();
+      mount.whenLoaded((panel) => panel.configure(config));
+    }
+  };
   window.Lantern = api;
   InlineElement.options = options;
   InlineElement.page = page;
   if (!customElements.get(INLINE_TAG)) customElements.define(INLINE_TAG, InlineElement);
   for (const element of InlineElement.standing) element.start();
+  const begin = (): void => floating.begin();
+  if (config === undefined) begin();
+  else {
+    setTimeout(() => floating.show(), PATIENCE_MS);
+    void config.then(page.configure).then(begin, begin);
+  }
   return api;
 }
 
+function mountsOf(floating: Floating): Mount[] {
+  return [floating.mount, ...[...InlineElement.standing].flatMap(({ mount }) => mount ?? [])];
+}
+
 function buildApi(options: LoaderOptions, page: PageSide, floating: Floating): LanternApi {
-  const mounts = (): Mount[] => [
-    floating.mount,
-    ...[...InlineElement.standing].flatMap(({ mount }) => mount ?? []),
-  ];
+  const mounts = (): Mount[] => mountsOf(floating);
   const changed = (what: keyof PageFacts): void => {
     for (const mount of mounts()) mount.whenLoaded((panel) => panel.factsChanged(what));
   };

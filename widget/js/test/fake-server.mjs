@@ -40,6 +40,8 @@ export class FakeServer {
     placeholder: "Write a message…",
     agentName: "Ember",
   };
+  /** Nobody is told how the launcher is to look. */
+  isConfigStalled = false;
   /** What every turn replies, instead of what its message asks for. */
   script = null;
   /** Milliseconds between two deltas. */
@@ -86,6 +88,10 @@ export class FakeServer {
     if (!url.pathname.startsWith("/v1/")) return this.#sendFile(url, response);
     const body = await readJson(request);
     if (url.pathname === "/v1/widget/bootstrap") return this.#bootstrap(body, response);
+    if (url.pathname === "/v1/widget/config") {
+      if (this.isConfigStalled) return undefined;
+      return sendJson(response, 200, this.config);
+    }
     if (!this.#isKnown(request)) return sendError(response, 401, "unauthorized");
     if (url.pathname === "/v1/widget/visitor") return this.#forgetVisitor(response);
     if (url.pathname === "/v1/sessions" && request.method === "GET") {

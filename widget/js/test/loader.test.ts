@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { readOptions } from "../src/options.js";
+import { readFileSync } from "node:fs";
+import { readLooks, readOptions } from "../src/options.js";
+import { textColorOn } from "../src/panel/accent.js";
 import { mountWidget } from "../src/widget.js";
 
 const OPTIONS = {
@@ -40,6 +42,34 @@ test("the options come from the script tag", () => {
     theme: "dark",
     zIndex: "9",
   });
+});
+
+test("the tag's word goes before the server's, and only where it has one", () => {
+  const config = { position: "left", theme: "dark", radius: 8, openOnExit: true, nudge: "Hi" };
+  const looks = readLooks({ theme: "light", openOnExit: "false" }, config);
+  expect(looks).toMatchObject({ position: "left", theme: "light", radius: "8" });
+  expect(looks.triggers).toMatchObject({ onExit: false, nudge: "Hi", afterS: NaN });
+});
+
+test.each([{ radius: "1;x" }, { radius: "-3" }, { radius: "x" }])("%o is no radius", (tag) => {
+  expect(readLooks(tag).radius).toBe("");
+});
+
+test("the text on each colour is the one that the server checks", () => {
+  const file = "../../tests/vectors/accent.json";
+  for (const { accent, text } of JSON.parse(readFileSync(file, "utf8"))) {
+    expect([accent, textColorOn(accent)]).toEqual([accent, text]);
+  }
+});
+
+test("the launcher is not seen before its looks are known", async () => {
+  let tell = (_: object): void => undefined;
+  mountWidget(OPTIONS, new Promise((resolve) => (tell = resolve)));
+  expect(launcher().hidden).toBe(true);
+  tell({ position: "left", launcherLabel: "Ask us" });
+  await vi.waitFor(() => expect(launcher().hidden).toBe(false));
+  expect(widgets()[0]?.dataset["position"]).toBe("left");
+  expect(launcher().getAttribute("aria-label")).toBe("Ask us: Open chat");
 });
 
 test("without a key there is no widget", () => {

@@ -1,22 +1,26 @@
-/** Black or white, whichever reads better on the colour; `null` if it is no hex colour. */
+const LIGHT_TEXT = "#ffffff";
+const DARK_TEXT = "#1a1613";
+/** Colours darker than this have light text: up to here it reads better than the dark. */
+const LIGHT_TEXT_BELOW = 0.19764;
+
+/** The text that reads better on the colour; `null` if it is no hex colour. */
 export function textColorOn(accent: string): string | null {
-  const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(accent);
-  if (match === null) return null;
-  const [red, green, blue] = match.slice(1).map((hex) => linear(parseInt(hex, 16) / 255));
-  const luminance = 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
-  const onWhite = 1.05 / (luminance + 0.05);
-  const onBlack = (luminance + 0.05) / 0.05;
-  return onWhite >= 4.5 || onWhite > onBlack ? "#ffffff" : "#1a1613";
+  if (!/^#[0-9a-f]{6}$/i.test(accent)) return null;
+  return luminance(accent) < LIGHT_TEXT_BELOW ? LIGHT_TEXT : DARK_TEXT;
 }
 
-/** sRGB to linear light, as WCAG 2.2 defines relative luminance. */
-function linear(channel: number): number {
-  return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+/** As WCAG 2.2 defines it, of a colour such as `#0b6e4f`. */
+export function luminance(color: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const channel = parseInt(color.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-export function applyAccent(element: HTMLElement, accent: string | null | undefined): void {
-  const onAccent = accent ? textColorOn(accent) : null;
-  if (!accent || onAccent === null) return;
-  element.style.setProperty("--lantern-accent", accent);
-  element.style.setProperty("--lantern-on-accent", onAccent);
+/** Without a colour, those of the page's own style, or the widget's, are back. */
+export function applyAccent(style: CSSStyleDeclaration, accent: string): void {
+  const onAccent = textColorOn(accent);
+  style.setProperty("--lantern-accent", onAccent && accent);
+  style.setProperty("--lantern-on-accent", onAccent);
 }

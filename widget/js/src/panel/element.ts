@@ -1,8 +1,7 @@
 import { activeTurn, type SessionEvent } from "@lantern/sdk";
 import { adoptStyles, el } from "../dom.js";
-import type { PageFacts, Panel, PanelHost } from "../host.js";
+import type { PageFacts, Panel, PanelHost, WidgetConfig } from "../host.js";
 import { loadWords, translator, type Translate } from "../i18n/index.js";
-import { applyAccent } from "./accent.js";
 import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
@@ -11,7 +10,7 @@ import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
 import { PastChats } from "./past-chats.js";
-import { keepDraft, safeStorage } from "./storage.js";
+import { keepDraft } from "./storage.js";
 import { Store, type ChatState, type Notice } from "./store.js";
 import { PANEL_CSS } from "./styles.js";
 import { createComposer } from "./view/composer.js";
@@ -21,7 +20,7 @@ import { createNotice } from "./view/notice.js";
 import { createThread } from "./view/thread.js";
 import { createWelcome } from "./view/welcome.js";
 import { followViewport } from "./viewport.js";
-import { Visitor, type WidgetConfig } from "./visitor.js";
+import { Visitor } from "./visitor.js";
 
 export async function mountPanel(host: PanelHost): Promise<Panel> {
   const { locale } = host.options;
@@ -78,6 +77,7 @@ class ChatPanel implements Panel {
     this.#element = this.#assemble();
     this.#viewport = followViewport(this.#element);
     host.root.append(this.#element, ...this.#announcer.elements);
+    host.setCloseLabel(t("closeChat"));
     this.#listen();
     this.#render(this.#store.state);
   }
@@ -254,7 +254,7 @@ class ChatPanel implements Panel {
     this.#arrival ??= this.#visitor.arrive().then((config) => {
       const { link } = this.#store.state;
       if (link === "connecting" || link === "lost") this.#store.set({ link: "idle" });
-      this.#configure(config);
+      this.#host.configure(config);
     });
     try {
       await this.#arrival;
@@ -278,15 +278,14 @@ class ChatPanel implements Panel {
     if (hadFocus && this.#isShown) this.#element.focus({ preventScroll: true });
   }
 
-  #configure(config: WidgetConfig): void {
+  configure(config: WidgetConfig): void {
     this.#config = config;
-    const { key, tag } = this.#host.options;
-    if (config.accent) safeStorage("localStorage").set(`lantern:${key}:accent`, config.accent);
-    applyAccent(this.#host.root.host as HTMLElement, config.accent);
+    const { suggestions, askContext } = this.#host.options.tag ?? {};
     this.#welcome.setGreeting(config.greeting ?? "");
-    this.#welcome.setSuggestions(config.suggestions ?? tag?.["suggestions"]?.split("|") ?? []);
-    this.#context.setWanted({ collectContext: tag?.["askContext"] !== undefined, ...config });
-    if (config.placeholder) this.#composer.setPlaceholder(config.placeholder);
+    this.#welcome.setSuggestions(suggestions?.split("|") ?? config.suggestions ?? []);
+    const collectContext = String(askContext ?? config.collectContext ?? false) !== "false";
+    this.#context.setWanted({ ...config, collectContext });
+    this.#composer.setPlaceholder(config.placeholder || this.#t("placeholder"));
     this.#render(this.#store.state);
   }
 

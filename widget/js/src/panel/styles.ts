@@ -5,6 +5,7 @@ import theme from "./theme.css?inline";
 import history from "./history.css?inline";
 import reply from "./reply.css?inline";
 import thread from "./thread.css?inline";
+import welcome from "./welcome.css?inline";
 
 /** The panel's rules on touch screens and phones come last, over those of its parts. */
-export const PANEL_CSS = theme + thread + reply + markdown + composer + history + panel;
+export const PANEL_CSS = theme + thread + reply + markdown + composer + history + welcome + panel;

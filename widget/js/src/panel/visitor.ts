@@ -1,19 +1,7 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
-import type { PageFacts, WidgetOptions } from "../host.js";
+import type { PageFacts, WidgetConfig, WidgetOptions } from "../host.js";
 import type { SessionAccess } from "./chat.js";
-import type { PageWishes } from "./page-context.js";
 import { safeStorage } from "./storage.js";
-
-export interface WidgetConfig extends PageWishes {
-  title?: string;
-  greeting?: string;
-  placeholder?: string;
-  accent?: string;
-  agentName?: string;
-  suggestions?: string[];
-  /** The server can send transcripts by e-mail. */
-  emailTranscript?: boolean;
-}
 
 interface Bootstrap {
   visitorToken: string;
@@ -58,6 +46,8 @@ export class Visitor implements SessionAccess {
     this.#facts = facts;
     this.#metadata = metadata;
     this.#name = `lantern:${options.key}`;
+    // Pages that are made by a server say at each load who is there, or that nobody is.
+    if (facts.identity !== undefined) this.identityChanged();
     this.client = new LanternClient({
       baseUrl: options.server,
       fetch: (input, init) => this.#fetchAsVisitor(input, init),
@@ -125,7 +115,7 @@ export class Visitor implements SessionAccess {
   identityChanged(): boolean {
     const { identity } = this.#facts;
     const before = this.#recall().userId ?? null;
-    const now = identity === null ? null : identity.userId;
+    const now = identity?.userId ?? null;
     if (before === now) return false;
     if (before === null) {
       this.#remember({ expiresAt: "" });
@@ -175,7 +165,7 @@ export class Visitor implements SessionAccess {
     }
     const { visitorToken, expiresAt } = bootstrap;
     const { identity } = this.#facts;
-    const userId = identity === null ? (this.#recall().userId ?? null) : identity.userId;
+    const userId = identity ? identity.userId : (this.#recall().userId ?? null);
     this.#remember({ visitorToken, expiresAt, userId });
     return bootstrap;
   }
@@ -192,7 +182,7 @@ export class Visitor implements SessionAccess {
       body: {
         key,
         ...(visitor === undefined ? {} : { visitor }),
-        ...(identity === null ? {} : { identity }),
+        ...(identity ? { identity } : {}),
       },
       repeatable: true,
     });

@@ -3,6 +3,9 @@ import { CHAT, CHEVRON } from "../../icons.js";
 
 export interface LauncherState {
   isOpen: boolean;
+  /** Words beside the icon. */
+  label: string;
+  closeLabel: string;
   /** Replies that came while the panel was closed. */
   count: number;
   /** The count in words. */
@@ -11,7 +14,6 @@ export interface LauncherState {
 
 export interface LauncherOptions {
   openLabel: string;
-  closeLabel: string;
   onToggle: () => void;
   /** The visitor is about to open: pointer over the button, or focus on it. */
   onApproach: () => void;
@@ -19,11 +21,13 @@ export interface LauncherOptions {
 
 export function createLauncher(options: LauncherOptions): View<LauncherState> {
   const badge = el("span", { class: "badge", "aria-hidden": "true" });
+  const words = el("span", { class: "label", dir: "auto" });
   const button = el(
     "button",
     { type: "button", class: "launcher", part: "launcher", "aria-haspopup": "dialog" },
     icon(CHAT),
     icon(CHEVRON),
+    words,
     badge,
   );
   button.addEventListener("click", options.onToggle);
@@ -31,9 +35,12 @@ export function createLauncher(options: LauncherOptions): View<LauncherState> {
   button.addEventListener("focus", options.onApproach, { once: true });
   return {
     element: button,
-    update({ isOpen, count, description }) {
+    update({ isOpen, label, closeLabel, count, description }) {
       const hasUnread = count > 0 && !isOpen;
-      button.setAttribute("aria-label", isOpen ? options.closeLabel : options.openLabel);
+      words.textContent = isOpen ? "" : label;
+      // Who speaks to the computer says what stands there.
+      const openLabel = label ? `${label}: ${options.openLabel}` : options.openLabel;
+      button.setAttribute("aria-label", (isOpen && closeLabel) || openLabel);
       button.setAttribute("aria-expanded", String(isOpen));
       if (hasUnread) button.setAttribute("aria-description", description);
       else button.removeAttribute("aria-description");

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { launcher, openChat, useBrowser } from "./chromium.mjs";
+
+const stage = useBrowser();
+
+const LOOKS = {
+  accent: "#0b6e4f",
+  theme: "dark",
+  position: "left",
+  radius: 8,
+  launcherLabel: "Ask us",
+  suggestions: ["Sizes?"],
+  collectContext: true,
+};
+
+function tagged(attributes) {
+  return `${stage.server.origin}/?attributes=${encodeURIComponent(attributes)}`;
+}
+
+function style(locator, name) {
+  return locator.evaluate((node, property) => getComputedStyle(node)[property], name);
+}
+
+test("the launcher looks as the server says before anybody opens it", async () => {
+  const { page, server } = stage;
+  server.config = { ...server.config, ...LOOKS };
+  await page.goto(`${server.origin}/`);
+  const button = page.getByRole("button", { name: "Ask us: Open chat" });
+  await button.waitFor();
+  assert.equal(await button.innerText(), "Ask us");
+  assert.equal(await style(button, "backgroundColor"), "rgb(11, 110, 79)");
+  assert.equal(await style(button, "color"), "rgb(255, 255, 255)");
+  assert.equal(await style(button, "borderRadius"), "10.24px");
+  assert.ok((await button.boundingBox()).x < 100);
+  const asked = server.requests.filter((line) => line.includes("/v1/widget/"));
+  assert.deepEqual(asked, ["GET /v1/widget/config?key=pk_shop"]);
+});
+
+test("the panel looks as the server says", async () => {
+  const { page, server } = stage;
+  server.config = { ...server.config, ...LOOKS };
+  await openChat(page, `${server.origin}/`);
+  const panel = page.locator(".panel");
+  await page.getByRole("button", { name: "Sizes?" }).waitFor();
+  await page.getByRole("button", { name: "Allow" }).waitFor();
+  assert.equal(await style(panel, "borderRadius"), "8px");
+  assert.equal(await style(panel, "colorScheme"), "dark");
+  await page.getByRole("button", { name: "Close chat" }).waitFor();
+});
+
+test("what the script tag says goes before what the server says", async () => {
+  const { page, server } = stage;
+  server.config = { ...server.config, ...LOOKS, openAfter: 0.1, nudge: "Never seen" };
+  const tag =
+    'data-accent="#ffb648" data-theme="light" data-position="right" data-radius="30"' +
+    ' data-launcher-label="" data-suggestions="Returns?" data-ask-context="false"' +
+    ' data-nudge="Of the tag"';
+  await page.goto(tagged(tag));
+  await page.getByText("Of the tag").click();
+  await page.getByRole("button", { name: "Returns?" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Sizes?" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Allow" }).isVisible(), false);
+  const panel = page.locator(".panel");
+  assert.equal(await style(panel, "borderRadius"), "30px");
+  assert.equal(await style(panel, "colorScheme"), "light");
+  assert.ok((await panel.boundingBox()).x > 500);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  assert.equal(await style(launcher(page), "color"), "rgb(26, 22, 19)");
+});
+
+test("the server may have the chat come forward", async () => {
+  const { page, server } = stage;
+  server.config = { ...server.config, openAfter: 0.1 };
+  await page.goto(`${server.origin}/`);
+  await page.getByText("Ask me anything").waitFor();
+});
+
+test("a page without triggers does not load them", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  assert.deepEqual(server.requests.filter((line) => line.includes("triggers-")), []);
+});
+
+test("the launcher does not wait for ever, and no refusal takes it away", async () => {
+  const { page, server } = stage;
+  server.isConfigStalled = true;
+  await page.goto(`${server.origin}/`);
+  await launcher(page).waitFor({ timeout: 4000 });
+  server.isConfigStalled = false;
+  for (const status of [403, 404, 500]) {
+    server.failing.set("/v1/widget/config", status);
+    await page.goto(`${server.origin}/`);
+    await launcher(page).waitFor();
+  }
+  assert.deepEqual(stage.problems, []);
+});
+
+test("the user that a page names in its tag is told to the server", async () => {
+  const { page, server } = stage;
+  await openChat(page, tagged('data-user-id="42" data-user-hash="abc"'));
+  assert.deepEqual(server.bootstraps.at(-1).identity, { userId: "42", hash: "abc" });
+});
+
+// A page that is made by a server says at its next load that nobody is logged in any more.
+test("an empty user in the tag forgets who was there before", async () => {
+  const { page, server } = stage;
+  await openChat(page, tagged('data-user-id="42" data-user-hash="abc"'));
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await openChat(page, tagged('data-user-id=""'));
+  assert.deepEqual(server.bootstraps.at(-1), { key: "pk_shop" });
+});
