@@ -151,6 +151,9 @@ def make_peers(args: argparse.Namespace, run_dir: Path) -> dict[str, Peer]:
         ),
     }
     peers["lantern"] = lantern(args, run_dir)
+    if not args.lantern_url:
+        peers["lantern-uvicorn"] = lantern_on_uvicorn(args, run_dir)
+        peers["lantern-redis"] = with_redis(lantern_pair(args, run_dir), 9126)
     return peers
 
 
@@ -164,12 +167,31 @@ def lantern(args: argparse.Namespace, run_dir: Path) -> Peer:
             pid=args.lantern_pid,
             redis_pid=args.redis_pid,
         )
+    return fresh_lantern(args, run_dir / "lantern", 9114)
+
+
+def lantern_on_uvicorn(args: argparse.Namespace, run_dir: Path) -> Peer:
+    """The same on the other server."""
+    peer = fresh_lantern(args, run_dir / "lantern-uvicorn", 9115)
+    return replace(peer, command=[*peer.command, "--server", "uvicorn"])
+
+
+def lantern_pair(args: argparse.Namespace, run_dir: Path) -> Peer:
+    """A web process and a worker, measured together; Redis is between them."""
+    peer = fresh_lantern(args, run_dir / "lantern-redis", 9116)
+    pair = str(PEERS_DIR / "lantern_pair.py")
+    command = [str(args.python), pair, str(PROJECT / "manage.py"), "9116"]
+    return replace(peer, command=command)
+
+
+def fresh_lantern(args: argparse.Namespace, folder: Path, port: int) -> Peer:
+    """Lantern on an empty data folder."""
     manage = [str(args.python), str(PROJECT / "manage.py")]
     return Peer(
         "lantern",
-        "http://127.0.0.1:9114",
-        [*manage, "serve", "--port", "9114"],
-        {"LANTERN_DATA_DIR": str(run_dir / "lantern")},
+        f"http://127.0.0.1:{port}",
+        [*manage, "serve", "--port", str(port)],
+        {"LANTERN_DATA_DIR": str(folder)},
         PROJECT,
         prepare=[
             [*manage, "migrate", "-v", "0"],
