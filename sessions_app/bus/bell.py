@@ -1,8 +1,9 @@
 """The bell between processes: Channels' pub/sub layer, which may lose anything.
 
-One channel and one task for each process: it hears every session that is read here.
-A message brings the new events along, and a reader takes them only if they continue
-its cursor. A look at all heads each second finds what was not heard.
+One channel and one task for each process: it hears what any process appended, and what
+rings within one trip to Redis comes in one message. A message brings the new events
+along, and a reader takes them only if they continue its cursor. A look at all heads
+each second finds what was not heard.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -24,13 +26,15 @@ from sessions_app.wire.payload import Entry
 logger = logging.getLogger(__name__)
 
 INLINE_BYTES = 65_536
+"""Of one session; beyond, its readers look into the log."""
+MESSAGE_BYTES = 1_000_000
 DOWN_TICKS = 2
 HEADS_AT_ONCE = 1000
+READERS = "lantern.readers"
+"""One group for all sessions: what a process does not read it passes over, which costs
+less by far than a message for each session. A message takes 0.2 ms, an event 2 µs."""
 
-
-def group_of(session_id: str) -> str:
-    """The group of a session's readers."""
-    return f"lantern.log.{session_id}"
+Row = tuple[int, int, str, bool, bytes]
 
 
 class SharedSubscription(LocalSubscription):
@@ -40,7 +44,7 @@ class SharedSubscription(LocalSubscription):
 
     async def ready(self) -> None:
         assert isinstance(self._bell, SharedBell)
-        await self._bell.listen(self.key)
+        await self._bell.listen()
 
 
 class SharedBell(LocalBell):
@@ -49,11 +53,10 @@ class SharedBell(LocalBell):
     def __init__(self, log: RedisLog) -> None:
         super().__init__()
         self._log = log
-        self._channel = ""
+        self._rung: dict[str, None] = {}
+        self._ringing: asyncio.Task[None] | None = None
         self._hub: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
-        self._heard: set[str] = set()
-        self._leaving: set[asyncio.Task[None]] = set()
         self._is_down = False
         self._quiet_until = 0.0
         self._ticks = 0
@@ -62,37 +65,49 @@ class SharedBell(LocalBell):
         return SharedSubscription(self, session_id, heartbeat_s)
 
     async def ring(self, session_id: str) -> None:
+        self._rung[session_id] = None
+        if self._ringing is None or self._ringing.done():
+            self._ringing = asyncio.get_running_loop().create_task(self._ring_out())
+
+    async def _ring_out(self) -> None:
+        """Tell what all turns of this process appended, one message at a time."""
+        while self._rung:
+            rung, self._rung = self._rung, {}
+            told = [(session_id, self._fresh_of(session_id)) for session_id in rung]
+            for part in _parts(told):
+                await self._tell(part)
+
+    def _fresh_of(self, session_id: str) -> list[Row]:
         entries = self._log.fresh.pop(session_id, [])
-        rows = [(*e.cursor, e.kind, e.is_terminal, e.stored) for e in entries]
-        if sum(len(row[4]) for row in rows) > INLINE_BYTES:
-            rows = []
-        message = {"type": "log.rung", "s": session_id, "e": rows}
+        if sum(len(entry.stored) for entry in entries) > INLINE_BYTES:
+            return []
+        return [(*e.cursor, e.kind, e.is_terminal, e.stored) for e in entries]
+
+    async def _tell(self, told: list[tuple[str, list[Row]]]) -> None:
         if time.monotonic() < self._quiet_until:
             return
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                await get_channel_layer().group_send(group_of(session_id), message)
+                message = {"type": "log.rung", "told": told}
+                await get_channel_layer().group_send(READERS, message)
         except FAILURES:
             # Readers find out by their look at the heads.
             self._quiet_until = time.monotonic() + TICK_S
 
-    async def listen(self, session_id: str) -> None:
-        """Return once rings of the session are heard, or the bell is down."""
-        if session_id in self._heard:
+    async def listen(self) -> None:
+        """Return once rings are heard, or the bell is down."""
+        if self._hub is not None:
             return
         try:
-            async with asyncio.timeout(TIMEOUT_S):
-                async with self._opening:
-                    await self._open()
-                await get_channel_layer().group_add(group_of(session_id), self._channel)
-            self._heard.add(session_id)
+            async with asyncio.timeout(TIMEOUT_S), self._opening:
+                if self._hub is None:
+                    layer = get_channel_layer()
+                    channel = await layer.new_channel("lantern.")
+                    await layer.group_add(READERS, channel)
+                    hearing = self._hear(channel)
+                    self._hub = asyncio.get_running_loop().create_task(hearing)
         except FAILURES:
             logger.warning("Redis is down: readers look at the database.")
-
-    async def _open(self) -> None:
-        if not self._channel:
-            self._channel = await get_channel_layer().new_channel("lantern.")
-            self._hub = asyncio.get_running_loop().create_task(self._hear())
 
     def add(self, reader: LocalSubscription) -> None:
         super().add(reader)
@@ -102,39 +117,20 @@ class SharedBell(LocalBell):
         super().remove(reader)
         if not self.has_readers(reader.key):
             self._log.windows.pop(reader.key, None)
-            if reader.key in self._heard:
-                self._heard.discard(reader.key)
-                task = asyncio.get_running_loop().create_task(self._leave(reader.key))
-                self._leaving.add(task)
-                task.add_done_callback(self._leaving.discard)
 
-    async def _leave(self, session_id: str) -> None:
-        try:
-            async with asyncio.timeout(TIMEOUT_S):
-                layer = get_channel_layer()
-                await layer.group_discard(group_of(session_id), self._channel)
-                if self.has_readers(session_id):  # somebody came meanwhile
-                    await layer.group_add(group_of(session_id), self._channel)
-                    self._heard.add(session_id)
-        except FAILURES:
-            logger.debug("A group could not be left.")
-
-    async def _hear(self) -> None:
+    async def _hear(self, channel: str) -> None:
         layer = get_channel_layer()
         while True:
-            message: dict[str, Any] = await layer.receive(self._channel)
-            window = self._log.windows.get(message["s"])
-            if window is None:
-                continue
-            entries = [
-                Entry.restored(Cursor(turn, n), kind, stored, is_terminal)
-                for turn, n, kind, is_terminal, stored in message["e"]
-            ]
-            if entries:
-                window.add(entries)
-            else:
-                window.forget()
-            self._wake(message["s"])
+            message: dict[str, Any] = await layer.receive(channel)
+            for session_id, rows in message["told"]:
+                window = self._log.windows.get(session_id)
+                if window is None:
+                    continue
+                if rows:
+                    window.add([_entry(*row) for row in rows])
+                else:
+                    window.forget()
+                self._wake(session_id)
 
     def _wake(self, session_id: str, *, is_lost: bool = False) -> None:
         for reader in self._readers.get(session_id, ()):
@@ -165,8 +161,7 @@ class SharedBell(LocalBell):
                 if is_new or self._is_down:
                     self._wake(session_id, is_lost=is_lost or self._is_down)
         self._is_down = False
-        for session_id in [key for key in self._readers if key not in self._heard]:
-            await self.listen(session_id)
+        await self.listen()
 
     def _do_without(self) -> None:
         """Redis is down: readers of open turns ask the database now and then."""
@@ -178,8 +173,30 @@ class SharedBell(LocalBell):
                     self._wake(session_id, is_lost=True)
 
     async def close(self) -> None:
-        """End the tasks."""
-        tasks = [task for task in (self._hub, self._ticker, *self._leaving) if task]
+        """Tell what is left, and end the tasks."""
+        if self._ringing is not None:
+            await asyncio.wait([self._ringing], timeout=TIMEOUT_S)
+        tasks = [task for task in (self._ringing, self._hub, self._ticker) if task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _entry(turn: int, n: int, kind: str, is_terminal: bool, stored: bytes) -> Entry:
+    return Entry.restored(Cursor(turn, n), kind, stored, is_terminal)
+
+
+def _parts(
+    told: list[tuple[str, list[Row]]],
+) -> Iterator[list[tuple[str, list[Row]]]]:
+    """What fits into a message, in order."""
+    part: list[tuple[str, list[Row]]] = []
+    size = 0
+    for session_id, rows in told:
+        part.append((session_id, rows))
+        size += sum(len(row[4]) for row in rows)
+        if size > MESSAGE_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
