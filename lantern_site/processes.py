@@ -84,4 +84,7 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
-        return next((c.returncode for c in self._children if c.returncode), 0)
+        # One that was still starting ends of the signal itself, as it was asked to.
+        fine = (0, -signal.SIGTERM)
+        ends = (child.returncode for child in self._children)
+        return next((end for end in ends if end not in fine), 0)
