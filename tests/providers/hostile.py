@@ -11,11 +11,24 @@ from hypothesis import strategies as st
 from sessions_app.domain.errors import ProviderError
 from sessions_app.domain.parts import FinishPart, Part, TextPart, ToolCallReady
 from sessions_app.providers.anthropic.stream import MessageStream
+from sessions_app.providers.exec.lines import LineStream
 from sessions_app.providers.openai.stream import ReplyStream
 from sessions_app.providers.raw_text import TextStream
 
-Parser = ReplyStream | MessageStream | TextStream
-FAMILIES: tuple[Callable[[], Parser], ...] = (ReplyStream, MessageStream, TextStream)
+Parser = ReplyStream | MessageStream | TextStream | LineStream
+
+
+def lines() -> LineStream:
+    """The output of a command, one JSON object a line."""
+    return LineStream("choices.0.delta.content")
+
+
+FAMILIES: tuple[Callable[[], Parser], ...] = (
+    ReplyStream,
+    MessageStream,
+    TextStream,
+    lines,
+)
 
 KEYS = (
     "choices", "delta", "message", "content", "reasoning_content", "reasoning",
@@ -99,10 +112,12 @@ NOISE = st.sampled_from(
     (b"data: [DONE]\n\n", b"event: error\n", b": ping\n", b"\r", b"\xef\xbb\xbf",
      b"data: {", b"<html>", b"  \n", b"data:\n\n", b"\xf0\x9f")
 )  # fmt: skip
-EVENTS = (CHUNKS | MESSAGE_EVENTS | VALUES).map(as_event)
+SHAPES = CHUNKS | MESSAGE_EVENTS | VALUES
+EVENTS = SHAPES.map(as_event)
 BODIES = (
     st.lists(EVENTS | NOISE | st.binary(max_size=20), max_size=8).map(b"".join)
     | VALUES.map(as_document)
+    | st.lists(SHAPES.map(as_document), max_size=4).map(b"\n".join)
     | st.binary(max_size=200)
 )
 CUTS = st.lists(st.integers(0, 400), max_size=4)
@@ -121,15 +136,17 @@ def read_anything(family: Callable[[], Parser], reads: Iterable[bytes]) -> list[
     try:
         for raw in reads:
             parts += parser.feed(raw)
-            if getattr(parser, "is_done", False):
+            error = parser.error
+            if error or getattr(parser, "is_done", False):
                 break
-        parts += parser.end()
+        if not error:
+            parts += parser.end()
+            error = parser.error
     except ProviderError as raised:
-        assert isinstance(parser, TextStream)
+        assert isinstance(parser, TextStream | LineStream)
         error = raised
-    if not isinstance(parser, TextStream):
+    if isinstance(parser, ReplyStream | MessageStream):
         assert parser.is_done
-        error = parser.error
     finishes = [part for part in parts if isinstance(part, FinishPart)]
     assert len(finishes) == (0 if error else 1)
     assert error or parts[-1] is finishes[0]

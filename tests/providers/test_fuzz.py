@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.live_server import ROOT
 
-RUNS = 10_000
+RUNS = 5_000
 FIXTURES = Path(__file__).parent / "fixtures"
 
 

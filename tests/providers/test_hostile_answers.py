@@ -37,7 +37,7 @@ FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.__nam
 
 
 @FAMILY
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(raw=BODIES, places=CUTS)
 def test_any_answer_ends_in_a_finish_or_a_provider_error(
     family: Callable[[], Parser], raw: bytes, places: list[int]
@@ -45,7 +45,7 @@ def test_any_answer_ends_in_a_finish_or_a_provider_error(
     read_anything(family, cut(raw, places))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(CALLS | st.lists(VALUES, max_size=3), max_size=5), st.booleans())
 def test_any_calls_become_whole_ones(deltas: list[list[Any]], is_cut: bool) -> None:
     calls = ToolCallAssembler()
@@ -57,7 +57,7 @@ def test_any_calls_become_whole_ones(deltas: list[list[Any]], is_cut: bool) -> N
     assert not is_cut or all(call.error and not call.arguments for call in ready)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(BODIES, CUTS, st.integers(1, 40))
 def test_decoder_raises_nothing_but_that_it_is_too_long(
     raw: bytes, places: list[int], cap: int
