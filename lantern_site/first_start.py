@@ -17,6 +17,7 @@ from sessions_app.conf import read_env
 from sessions_app.domain import ids
 from sessions_app.models import Agent, ApiKey, Provider
 from sessions_app.models.api_key import hash_key, new_key
+from sessions_app.providers.openai import services
 from sessions_app.tools.builtin import BUILTIN
 from widget.models import Embed
 
@@ -29,11 +30,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4.1-mini"
 PROBE_TIMEOUT_S = 0.5
 
-LOCAL_SERVERS = {
-    "ollama": "http://127.0.0.1:11434/v1",
-    "lmstudio": "http://127.0.0.1:1234/v1",
-    "llamacpp": "http://127.0.0.1:8080/v1",
-}
+# Not vLLM, whose usual port is this server's own.
+LOCAL_SERVICES = ("ollama", "lmstudio", "llamacpp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,8 @@ def find_provider() -> FoundProvider:
         first = _first_model(base_url, key) if is_own and not wanted else ""
         model = wanted or first or DEFAULT_MODEL
         return FoundProvider("openai", "openai", model, base_url, key, is_own)
-    for name, url in LOCAL_SERVERS.items():
+    for name in LOCAL_SERVICES:
+        url = services()[name].base_url
         if model := _first_model(url):
             return FoundProvider(name, "openai", wanted or model, url, is_own=True)
     return FoundProvider("demo", "demo", "demo")
@@ -113,6 +112,7 @@ def make_agents(found: FoundProvider) -> None:
         name=found.name,
         defaults={
             "kind": found.kind,
+            "service": found.name if found.name in LOCAL_SERVICES else "",
             "base_url": found.base_url,
             "api_key": found.api_key,
             "allow_private": found.is_own,

@@ -7,6 +7,7 @@ from dataclasses import Field, dataclass, fields
 
 from sessions_app.conf import Conf
 from sessions_app.edge.rest.reference import rest_reference
+from sessions_app.providers.openai.services_reference import services_reference
 from sessions_app.provision.reference import reference as provision_reference
 from sessions_app.store.shipped_reference import price_reference
 from sessions_app.wire.reference import event_reference
@@ -149,6 +150,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "events.md": event_reference,
     "prices.md": price_reference,
     "provision.md": provision_reference,
+    "services.md": services_reference,
     "rest.md": rest_reference,
     "settings.md": settings_reference,
     "socket.md": socket_reference,

@@ -33,7 +33,8 @@ from sessions_app.models import (
 )
 from sessions_app.models.api_key import new_key
 from sessions_app.price_admin import shipped_table
-from sessions_app.provider_form import EXEC, ProviderForm, may_run
+from sessions_app.provider_form import ProviderForm, may_run
+from sessions_app.provision.sections.provider import EXEC
 from sessions_app.store.health import ProviderHealth, health_of
 
 TITLE_LENGTH = 60

@@ -9,10 +9,16 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from sessions_app.models import Provider
 from sessions_app.providers.exec import command_fault
+from sessions_app.providers.openai import Service, services
 from sessions_app.providers.registry import ADAPTERS
+from sessions_app.provision.fields import Refused
+from sessions_app.provision.sections.provider import (
+    EXEC,
+    KINDS_WITH_URL,
+    OPENAI,
+    check_base_url,
+)
 from sessions_app.store.catalog import config_of
-
-EXEC = "exec"
 
 
 def may_run(user: AbstractBaseUser | AnonymousUser) -> bool:
@@ -25,7 +31,15 @@ class ProviderForm(forms.ModelForm[Provider]):
 
     may_run: ClassVar[bool] = False
 
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in sorted(ADAPTERS)])
+    kind = forms.ChoiceField(
+        choices=[(kind, kind) for kind in sorted(ADAPTERS)], initial=OPENAI
+    )
+    service = forms.ChoiceField(
+        required=False,
+        choices=[("", "–"), *((name, each.label) for name, each in services().items())],
+        help_text="A known service of the kind openai: its address is filled in, and a"
+        " local one may be at a private address.",
+    )
     api_key = forms.CharField(
         required=False,
         widget=forms.PasswordInput(render_value=False),
@@ -37,6 +51,7 @@ class ProviderForm(forms.ModelForm[Provider]):
         fields = (
             "name",
             "kind",
+            "service",
             "base_url",
             "api_key",
             "allow_private",
@@ -53,6 +68,15 @@ class ProviderForm(forms.ModelForm[Provider]):
     def clean_api_key(self) -> str:
         return str(self.cleaned_data["api_key"] or self.instance.api_key)
 
+    def clean_base_url(self) -> str:
+        url = str(self.cleaned_data["base_url"])
+        if url:
+            try:
+                check_base_url(url)
+            except Refused as error:
+                raise forms.ValidationError(f"This {error}") from error
+        return url
+
     def clean_command(self) -> list[str]:
         command = self.cleaned_data["command"] or []
         if not isinstance(command, list) or not all(
@@ -67,11 +91,27 @@ class ProviderForm(forms.ModelForm[Provider]):
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
+        if service := services().get(cleaned["service"]):
+            self._fill_in(cleaned, service)
+        # A field with an error is no longer among them.
+        if cleaned["kind"] in KINDS_WITH_URL and cleaned.get("base_url") == "":
+            self.add_error("base_url", f"The kind {cleaned['kind']} needs an address.")
         if cleaned["kind"] == EXEC:
             self._check_command(cleaned)
         elif cleaned["command"]:
             self.add_error("command", f"This is only for the kind {EXEC}.")
         return cleaned
+
+    def _fill_in(self, cleaned: dict[str, Any], service: Service) -> None:
+        if cleaned["kind"] != OPENAI:
+            self.add_error("service", f"This service is of the kind {OPENAI}.")
+            return
+        cleaned["base_url"] = cleaned["base_url"] or service.base_url
+        cleaned["allow_private"] = cleaned["allow_private"] or service.is_local
+        if not cleaned["base_url"]:
+            self.add_error("base_url", f"Write it, such as {service.example}.")
+        if service.needs_key and not cleaned["api_key"]:
+            self.add_error("api_key", "This service needs one.")
 
     def _check_command(self, cleaned: dict[str, Any]) -> None:
         if not self.may_run:

@@ -20,7 +20,8 @@ TEXT, JSONL = OUTPUTS = ("text", "jsonl")
 class ProviderConfig:
     """A configured account, as an adapter needs it; ``api_key`` is in the clear.
 
-    A command, and where its output has the text, are only for the kind ``exec``.
+    A command, and where its output has the text, are only for the kind ``exec``, the
+    name of a ``service`` only for ``openai``.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ProviderConfig:
     command: tuple[str, ...] = ()
     output: str = TEXT
     text_path: str = ""
+    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,12 @@ class Provider(models.Model):
 
     name = models.SlugField(max_length=64, unique=True)
     kind = models.CharField(max_length=32, default="openai")
+    service = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        help_text="A known service of the kind openai. Its address is filled in.",
+    )
     base_url = models.CharField(max_length=500, blank=True, default="")
     api_key = EncryptedTextField(blank=True, default="")
     allow_private = models.BooleanField(

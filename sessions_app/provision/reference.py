@@ -41,9 +41,7 @@ api_key = "env:OPENAI_API_KEY"
 
 [[provider]]
 name = "local"
-kind = "openai"
-base_url = "http://127.0.0.1:11434/v1"
-allow_private = true
+service = "ollama"
 first_content_timeout_s = 60
 
 [[price]]

@@ -229,6 +229,7 @@ def config_of(provider: Provider) -> ProviderConfig:
         command=tuple(provider.command),
         output=provider.output,
         text_path=provider.text_path,
+        service=provider.service,
     )
 
 

@@ -66,6 +66,36 @@ def test_command_that_cannot_run_is_refused(
     assert not Provider.objects.exists()
 
 
+LOCAL = {**FORM, "kind": "openai", "service": "ollama", "command": "[]"}
+
+
+def test_service_fills_in_its_address(admin_client: Client) -> None:
+    assert admin_client.post(ADD, LOCAL).status_code == 302
+    row = Provider.objects.get()
+    assert (row.service, row.base_url) == ("ollama", "http://127.0.0.1:11434/v1")
+    assert row.allow_private
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"service": "olama"}, "Select a valid choice"),
+        ({"service": "groq"}, "This service needs one."),
+        ({"service": "azure", "api_key": "k"}, "RESOURCE.openai.azure.com"),
+        ({"kind": "anthropic"}, "This service is of the kind openai"),
+        ({"service": ""}, "The kind openai needs an address"),
+        ({"base_url": "127.0.0.1/v1"}, "must be an address such as"),
+    ],
+)
+def test_service_that_cannot_be_is_refused(
+    admin_client: Client, change: dict[str, str], words: str
+) -> None:
+    page = admin_client.post(ADD, {**LOCAL, **change})
+    assert page.status_code == 200
+    assert words in page.content.decode()
+    assert not Provider.objects.exists()
+
+
 def test_doctor_names_a_program_that_went_missing() -> None:
     Provider.objects.create(name="here", kind="exec", command=["true"])
     Provider.objects.create(name="off", kind="exec", is_enabled=False)

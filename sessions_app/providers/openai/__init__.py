@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from sessions_app.providers.openai.adapter import OpenAIAdapter
+from sessions_app.providers.openai.services import Service, services
 
-__all__ = ["OpenAIAdapter"]
+__all__ = ["OpenAIAdapter", "Service", "services"]

@@ -12,9 +12,11 @@ from sessions_app.domain.route import ProviderConfig
 from sessions_app.providers.header_key import header_key
 from sessions_app.providers.http import Upstream, post, read_reply
 from sessions_app.providers.openai.request import request_body
+from sessions_app.providers.openai.services import service_of
 from sessions_app.providers.openai.stream import ReplyStream
 
 PATH = "/chat/completions"
+USAGE_OPTION = "stream_options"
 # How servers that check their input refuse a field that they do not know.
 _REFUSED_FIELD_STATUSES = (400, 422)
 
@@ -30,7 +32,11 @@ class OpenAIAdapter:
     ) -> AsyncGenerator[list[Part], None]:
         """See ``ProviderAdapter.stream``."""
         upstream = await self._open(config, request)
-        reply = ReplyStream(config.api_key, with_raw=request.with_raw)
+        reply = ReplyStream(
+            config.api_key,
+            with_raw=request.with_raw,
+            usage_in=service_of(config).usage_in,
+        )
         async with aclosing(read_reply(upstream, reply)) as batches:
             async for parts in batches:
                 yield parts
@@ -40,7 +46,11 @@ class OpenAIAdapter:
     ) -> Upstream:
         """The open answer; usage is asked for, unless this provider refuses that."""
         account = (config.name, config.base_url)
-        ask_usage = request.is_streaming and account not in self._without_usage_option
+        ask_usage = (
+            request.is_streaming
+            and account not in self._without_usage_option
+            and USAGE_OPTION not in service_of(config).refuses
+        )
         try:
             return await self._post(config, request, ask_usage=ask_usage)
         except ProviderRefused as error:
@@ -53,7 +63,8 @@ class OpenAIAdapter:
     async def _post(
         self, config: ProviderConfig, request: CompletionRequest, *, ask_usage: bool
     ) -> Upstream:
-        body = request_body(request, base_url=config.base_url, ask_usage=ask_usage)
+        service = service_of(config)
+        body = request_body(request, service=service, ask_usage=ask_usage)
         return await post(config, PATH, headers=_headers(config, request), body=body)
 
 
@@ -61,5 +72,8 @@ def _headers(config: ProviderConfig, request: CompletionRequest) -> dict[str, st
     accept = "text/event-stream" if request.is_streaming else "application/json"
     headers = {"Accept": accept, "Idempotency-Key": request.idempotency_key}
     if key := header_key(config):
-        headers["Authorization"] = f"Bearer {key}"
+        if name := service_of(config).key_header:
+            headers[name] = key
+        else:
+            headers["Authorization"] = f"Bearer {key}"
     return headers

@@ -35,6 +35,7 @@ class Chunk(msgspec.Struct, gc=False):
     usage: dict[str, Any] | None = None
     error: Any = None
     model: str | None = None
+    x_groq: Any = None
 
 
 _decode_typed = msgspec.json.Decoder(Chunk).decode
@@ -60,6 +61,7 @@ def chunk_from(value: object, delta_key: str) -> Chunk:
         usage=usage if isinstance(usage, dict) else None,
         error=value.get("error"),
         model=_text(value.get("model")),
+        x_groq=value.get("x_groq"),
     )
 
 

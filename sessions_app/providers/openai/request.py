@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -14,34 +14,44 @@ from sessions_app.domain.prompt import (
     ToolChoice,
     ToolSpec,
 )
-
-# The only place that refuses ``max_tokens`` for its newer models; servers that
-# speak its dialect know no other name.
-_NEW_LIMIT_NAME_HOST = "api.openai.com"
+from sessions_app.providers.openai.services import UNKNOWN, Service
 
 
 def request_body(
-    request: CompletionRequest, *, base_url: str = "", ask_usage: bool = True
+    request: CompletionRequest, *, service: Service = UNKNOWN, ask_usage: bool = True
 ) -> bytes:
     """The encoded body; ``ask_usage`` asks a stream to report its token counts."""
+    messages = [each for each in request.messages if _is_sent(each)]
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": [_message(each) for each in request.messages if _is_sent(each)],
+        "messages": [_message(each, service.call_id_length) for each in messages],
         "stream": request.is_streaming,
     }
     if request.is_streaming and ask_usage:
         body["stream_options"] = {"include_usage": True}
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-        if request.tool_choice != AUTO:
-            body["tool_choice"] = _choice(request.tool_choice)
+    body.update(_tool_fields(request, service))
     if request.max_output_tokens is not None:
-        is_new = urlsplit(base_url).hostname == _NEW_LIMIT_NAME_HOST
-        name = "max_completion_tokens" if is_new else "max_tokens"
-        body[name] = request.max_output_tokens
+        body[service.limit_name] = request.max_output_tokens
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    for name in service.refuses:
+        body.pop(name, None)
     return msgspec.json.encode(body)
+
+
+def _tool_fields(request: CompletionRequest, service: Service) -> dict[str, Any]:
+    """The tools, and the choice among them as the service can be told of it."""
+    tools, choice = request.tools, request.tool_choice
+    is_refused = "tool_choice" in service.refuses
+    if choice.mode == "tool" and (is_refused or not service.names_tool):
+        tools = [tool for tool in tools if tool.name == choice.name]
+        choice = ToolChoice("required")
+    if not tools or (choice.mode == "none" and is_refused):
+        return {}
+    fields: dict[str, Any] = {"tools": [_tool(tool) for tool in tools]}
+    if choice != AUTO:
+        fields["tool_choice"] = _choice(choice)
+    return fields
 
 
 def _is_sent(message: PromptMessage) -> bool:
@@ -49,15 +59,15 @@ def _is_sent(message: PromptMessage) -> bool:
     return bool(message.content or message.tool_calls or message.role == "tool")
 
 
-def _message(message: PromptMessage) -> dict[str, Any]:
+def _message(message: PromptMessage, id_length: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.role == "tool":
-        found["tool_call_id"] = message.tool_call_id
+        found["tool_call_id"] = _call_id(message.tool_call_id, id_length)
     if message.tool_calls:
         found["content"] = message.content or None
         found["tool_calls"] = [
             {
-                "id": call.call_id,
+                "id": _call_id(call.call_id, id_length),
                 "type": "function",
                 "function": {
                     "name": call.name,
@@ -67,6 +77,14 @@ def _message(message: PromptMessage) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return found
+
+
+def _call_id(call_id: str, length: int) -> str:
+    """The id as it is, or one of that length: always the same for the same id."""
+    is_fit = len(call_id) == length and call_id.isascii() and call_id.isalnum()
+    if not length or is_fit:
+        return call_id
+    return hashlib.sha256(call_id.encode()).hexdigest()[:length]
 
 
 def _choice(choice: ToolChoice) -> Any:

@@ -27,7 +27,7 @@ from sessions_app.providers.openai.finish import (
     stop_reason,
 )
 from sessions_app.providers.openai.think import ThinkFilter
-from sessions_app.providers.openai.usage import usage_part
+from sessions_app.providers.openai.usage import usage_part, usage_within
 from sessions_app.providers.reply_errors import error_for_word, error_in_reply
 from sessions_app.providers.reply_reader import ReplyReader
 from sessions_app.providers.tool_calls import ToolCallAssembler
@@ -37,7 +37,10 @@ DONE = b"[DONE]"
 
 
 class ReplyStream(ReplyReader):
-    """The answers of ``/chat/completions``; see ``ReplyReader``."""
+    """The answers of ``/chat/completions``; see ``ReplyReader``.
+
+    ``usage_in`` is the object of a chunk that may hold ``usage`` in its place.
+    """
 
     def __init__(
         self,
@@ -45,8 +48,10 @@ class ReplyStream(ReplyReader):
         calls: ToolCallAssembler | None = None,
         *,
         with_raw: bool = False,
+        usage_in: str = "",
     ) -> None:
         super().__init__(api_key, calls, with_raw=with_raw)
+        self._usage_in = usage_in
         self._think = ThinkFilter()
         self._usage: UsagePart | None = None
         self._model = ""
@@ -78,8 +83,11 @@ class ReplyStream(ReplyReader):
         for choice in chunk.choices or ():
             if not choice.index:
                 self._take_choice(choice, parts)
-        if chunk.usage:
-            usage = usage_part(chunk.usage)
+        counts = chunk.usage
+        if not counts and self._usage_in:
+            counts = usage_within(getattr(chunk, self._usage_in))
+        if counts:
+            usage = usage_part(counts)
             if usage is not None and usage != self._usage:
                 self._usage = usage
                 parts.append(usage)

@@ -33,6 +33,12 @@ def usage_part(usage: Mapping[str, Any]) -> UsagePart | None:
     return None if part == UsagePart() else part
 
 
+def usage_within(holder: object) -> dict[str, Any] | None:
+    """The counts that a service puts into an object of its own."""
+    usage = holder.get("usage") if isinstance(holder, dict) else None
+    return usage if isinstance(usage, dict) else None
+
+
 def _whole_output(
     prompt: int | None, completion: int | None, reasoning: int | None, total: int | None
 ) -> int | None:

@@ -8,13 +8,16 @@ from urllib.parse import urlsplit
 from sessions_app.domain.route import OUTPUTS, ProviderConfig
 from sessions_app.models import Provider
 from sessions_app.providers.exec import command_fault
+from sessions_app.providers.openai import Service, services
 from sessions_app.providers.registry import ADAPTERS
 from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
+from sessions_app.provision.reader import Table
 from sessions_app.provision.section import Section
 
 EXEC = "exec"
+OPENAI = "openai"
 KINDS_WITH_URL = ("anthropic", "openai", "truss")
 SHORTEST_WAIT_S = 0.01
 
@@ -51,15 +54,21 @@ class ProviderSection(Section[Provider]):
         Field(
             "kind",
             f.TEXT,
-            f"Which API it speaks: {', '.join(sorted(ADAPTERS))}.",
-            True,
-            f.one_of(ADAPTERS),
+            f"Which API it speaks: {', '.join(sorted(ADAPTERS))}."
+            f" Needed without a service, which is `{OPENAI}`.",
+            check=f.one_of(ADAPTERS),
+        ),
+        Field(
+            "service",
+            f.TEXT,
+            f"A known one, whose address need not be written: {', '.join(services())}.",
+            check=f.one_of(services()),
         ),
         Field(
             "base_url",
             f.TEXT,
             "Where the API begins, mostly with `/v1` at the end;"
-            f" needed for {', '.join(KINDS_WITH_URL)}.",
+            f" needed for {', '.join(KINDS_WITH_URL)}, unless the service has one.",
             check=check_base_url,
         ),
         Field(
@@ -83,7 +92,8 @@ class ProviderSection(Section[Provider]):
         Field(
             "allow_private",
             f.FLAG,
-            "Whether it may be at a private address (a local model).",
+            "Whether it may be at a private address (a local model), as a local"
+            " service may anyway.",
         ),
         Field(
             "context_tokens",
@@ -97,8 +107,25 @@ class ProviderSection(Section[Provider]):
         _timeout("idle_timeout_s", "Limit for a silence in the reply"),
     )
 
+    def read(self, table: Table) -> Entry:
+        """A known service fills in what the table leaves out."""
+        entry = super().read(table)
+        values = entry.values
+        service = services().get(values.setdefault("service", ""))
+        if service is not None:
+            values.setdefault("kind", OPENAI)
+            if service.base_url:
+                values.setdefault("base_url", service.base_url)
+            if service.is_local:
+                values.setdefault("allow_private", True)
+        elif "kind" not in values:
+            raise entry.fault("[[provider]] needs the key 'kind', or 'service'.")
+        return entry
+
     def check(self, entry: Entry, plan: Plan) -> None:
         kind = entry.values["kind"]
+        if service := services().get(entry.values["service"]):
+            _check_service(entry, service)
         if kind in KINDS_WITH_URL and "base_url" not in entry.values:
             raise entry.fault(
                 f"[[provider]] of kind {kind!r} needs the key 'base_url'."
@@ -109,6 +136,23 @@ class ProviderSection(Section[Provider]):
             raise entry.fault(
                 f"[[provider]] command is only for the kind {EXEC!r}.", "command"
             )
+
+
+def _check_service(entry: Entry, service: Service) -> None:
+    values, name = entry.values, service.name
+    if values["kind"] != OPENAI:
+        raise entry.fault(
+            f"[[provider]] service {name!r} is of the kind {OPENAI!r}.", "kind"
+        )
+    if "base_url" not in values:
+        raise entry.fault(
+            f"[[provider]] service {name!r} needs the key 'base_url', such as"
+            f" {service.example!r}."
+        )
+    if service.needs_key and not values.get("api_key"):
+        row = Provider.objects.filter(name=values["name"]).first()
+        if "api_key" in values or row is None or not row.api_key:
+            raise entry.fault(f"[[provider]] service {name!r} needs the key 'api_key'.")
 
 
 def _check_command(entry: Entry) -> None:

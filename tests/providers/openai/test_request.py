@@ -1,18 +1,28 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from sessions_app.domain.prompt import PromptMessage, PromptToolCall, ToolSpec
+import pytest
+
+from sessions_app.domain.prompt import (
+    PromptMessage,
+    PromptToolCall,
+    ToolChoice,
+    ToolSpec,
+)
 from sessions_app.providers.openai.request import request_body
+from sessions_app.providers.openai.services import UNKNOWN, services
 from tests.fakes.outcomes import ask
 
 
-def body(*messages: PromptMessage, base_url: str = "", **more: Any) -> dict[str, Any]:
+def body(*messages: PromptMessage, service: str = "", **more: Any) -> dict[str, Any]:
     request = ask(**more)
     if messages:
         request = type(request)("gpt-x", messages, "key-1", **more)
-    return json.loads(request_body(request, base_url=base_url))
+    found = services()[service] if service else UNKNOWN
+    return json.loads(request_body(request, service=found))
 
 
 def test_stream_asks_for_usage() -> None:
@@ -59,11 +69,59 @@ def test_tools_are_offered_as_functions() -> None:
     assert found["tools"] == [{"type": "function", "function": function}]
 
 
-def test_limit_has_the_name_the_host_knows() -> None:
+def test_limit_has_the_name_the_service_knows() -> None:
     assert body(max_output_tokens=9)["max_tokens"] == 9
-    official = body(base_url="https://api.openai.com/v1", max_output_tokens=9)
-    assert official["max_completion_tokens"] == 9
-    assert "max_tokens" not in official
+    for name in ("openai", "azure"):
+        official = body(service=name, max_output_tokens=9)
+        assert official["max_completion_tokens"] == 9
+        assert "max_tokens" not in official
+
+
+@pytest.mark.parametrize("service", ["mistral", "openrouter"])
+def test_refused_usage_option_is_not_sent(service: str) -> None:
+    assert "stream_options" not in body(service=service)
+
+
+ADD, SUB = ToolSpec("add", "Adds.", {}), ToolSpec("sub", "Subtracts.", {})
+
+
+def offered(service: str, choice: ToolChoice) -> tuple[list[str], Any]:
+    found = body(service=service, tools=[ADD, SUB], tool_choice=choice)
+    names = [each["function"]["name"] for each in found.get("tools", [])]
+    return names, found.get("tool_choice")
+
+
+def test_named_tool_is_offered_alone_where_none_can_be_named() -> None:
+    named = ToolChoice("tool", "sub")
+    by_name = {"type": "function", "function": {"name": "sub"}}
+    assert offered("", named) == (["add", "sub"], by_name)
+    assert offered("lmstudio", named) == (["sub"], "required")
+    assert offered("llamacpp", named) == (["sub"], "required")
+    assert offered("ollama", named) == (["sub"], None)
+
+
+def test_choice_that_is_ignored_is_made_by_the_offer() -> None:
+    assert offered("ollama", ToolChoice("none")) == ([], None)
+    assert offered("ollama", ToolChoice("required")) == (["add", "sub"], None)
+    assert offered("lmstudio", ToolChoice("none")) == (["add", "sub"], "none")
+
+
+# Mistral: "must be a-z, A-Z, 0-9, with a length of 9", also after a failover.
+def test_foreign_call_ids_fit_the_service() -> None:
+    calls = (
+        PromptToolCall("call_0fypS1hVX", "add", {}),
+        PromptToolCall("a1B2c3D4e", "sub", {}),
+    )
+    found = body(
+        PromptMessage("assistant", tool_calls=calls),
+        PromptMessage("tool", "1", tool_call_id="call_0fypS1hVX"),
+        PromptMessage("tool", "2", tool_call_id="a1B2c3D4e"),
+        service="mistral",
+    )["messages"]
+    first, second = (call["id"] for call in found[0]["tool_calls"])
+    assert re.fullmatch("[A-Za-z0-9]{9}", first)
+    assert second == "a1B2c3D4e"
+    assert [each["tool_call_id"] for each in found[1:]] == [first, second]
 
 
 def test_temperature_of_zero_is_sent() -> None:
