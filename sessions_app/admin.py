@@ -12,14 +12,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
 
 from sessions_app import (  # noqa: F401  (they register)
     budget_admin,
+    feedback_admin,
     limit_admin,
     tool_admin,
 )
 from sessions_app.edge.auth import shown_name
 from sessions_app.erasure_admin import ErasureAdmin
+from sessions_app.feedback_admin import ratings_of
 from sessions_app.models import (
     Agent,
     Alert,
@@ -35,6 +38,11 @@ from sessions_app.models.api_key import new_key
 from sessions_app.price_admin import shipped_table
 from sessions_app.provider_form import ProviderForm, may_run
 from sessions_app.provision.sections.provider import EXEC
+from sessions_app.session_filters import (
+    CallFilter,
+    ConversationRatingFilter,
+    StateFilter,
+)
 from sessions_app.store.health import ProviderHealth, health_of
 
 TITLE_LENGTH = 60
@@ -48,11 +56,11 @@ class SessionAdmin(ErasureAdmin):
         "conversation",
         "agent",
         "owner",
-        "needs_human",
+        "call",
         "turn_count",
         "updated_at",
     )
-    list_filter = ("needs_human", "agent", "is_closed")
+    list_filter = (CallFilter, StateFilter, ConversationRatingFilter, "agent")
     search_fields = ("id", "title", "user", "messages__content")
     fields = ("agent", "title")
     date_hierarchy = "created_at"
@@ -84,6 +92,13 @@ class SessionAdmin(ErasureAdmin):
         """The title, else how it began."""
         words = session.title or getattr(session, "first_words", None) or session.pk
         return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1] + "…"
+
+    @admin.display(description="Call", ordering="needs_human")
+    def call(self, session: Session) -> str:
+        """A badge where a person was asked for, and nothing where none was."""
+        if not session.needs_human:
+            return ""
+        return format_html('<span class="call-badge">{}</span>', "Person wanted")
 
     @admin.display(description="Turns", ordering="turn_count")
     def turn_count(self, session: Session) -> int:
@@ -121,6 +136,7 @@ class SessionAdmin(ErasureAdmin):
             "title": self.conversation(session),
             "opts": self.opts,
             "conversation": session,
+            "ratings": ratings_of(session.pk),
             "may_write": self.has_change_permission(request, session),
             "operator_name": shown_name(request.user),
             "may_delete": self.has_delete_permission(request, session),

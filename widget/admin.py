@@ -5,10 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from widget.accent import accent_warning
 from widget.models import Embed
+
+PREVIEW_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self';"
+    " frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+)
+
+
+class Lines(forms.Field):
+    """A list of texts, one on each line."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(str, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        if isinstance(value, list):
+            return value
+        lines = [line.strip() for line in str(value or "").splitlines()]
+        return [line for line in lines if line]
 
 
 class EmbedForm(forms.ModelForm[Embed]):
@@ -16,6 +40,14 @@ class EmbedForm(forms.ModelForm[Embed]):
 
     secret = forms.CharField(
         required=False, widget=forms.PasswordInput(render_value=False)
+    )
+    suggestions = Lines(
+        required=False, help_text="Questions to begin with, one a line."
+    )
+    greeting = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="The first words in the panel; may be Markdown.",
     )
     remove_secret = forms.BooleanField(
         required=False, help_text="Nobody can prove who they are any more."
@@ -27,17 +59,27 @@ class EmbedForm(forms.ModelForm[Embed]):
             "key",
             "agent",
             "origins",
-            "secret",
-            "identity",
-            "proof_of_work",
             "is_enabled",
             "title",
             "greeting",
+            "suggestions",
             "placeholder",
-            "accent",
             "agent_name",
-            "retention_days",
+            "accent",
+            "theme",
+            "position",
+            "radius",
+            "launcher_label",
+            "nudge",
+            "open_after_s",
+            "open_on_path",
+            "open_on_exit",
+            "secret",
+            "identity",
+            "proof_of_work",
+            "collect_context",
             "page_tool",
+            "retention_days",
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -72,9 +114,54 @@ class EmbedAdmin(admin.ModelAdmin[Embed]):
     form = EmbedForm
     list_display = ("key", "agent", "title", "origins", "is_enabled")
 
-    def get_fields(self, request: HttpRequest, obj: Embed | None = None) -> list[Any]:
-        """What is not set cannot be removed."""
-        fields: list[Any] = list(EmbedForm.Meta.fields)
+    change_form_template = "admin/widget/embed/change_form.html"
+
+    def get_fieldsets(self, request: HttpRequest, obj: Embed | None = None) -> Any:
+        """By what they are for; what is not set cannot be removed."""
+        fields = list(EmbedForm.Meta.fields)
+        where, words, looks, nudge, visitors = (
+            fields[:4],
+            fields[4:9],
+            fields[9:14],
+            fields[14:18],
+            fields[18:],
+        )
         if obj is not None and obj.secret:
-            fields.insert(fields.index("secret") + 1, "remove_secret")
-        return fields
+            visitors.insert(1, "remove_secret")
+        return [
+            (None, {"fields": where}),
+            ("Words", {"fields": words}),
+            ("Looks", {"fields": looks}),
+            ("Comes forward by itself", {"fields": nudge}),
+            ("Visitors", {"fields": visitors}),
+        ]
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(xframe_options_sameorigin(self.preview))
+        own = path("preview/", view, name="widget_embed_preview")
+        return [own, *super().get_urls()]
+
+    def preview(self, request: HttpRequest) -> HttpResponse:
+        """A page with the widget on it, which asks no server for anything."""
+        response = TemplateResponse(request, "admin/widget/embed/preview.html")
+        response["Content-Security-Policy"] = PREVIEW_POLICY
+        return response
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The form beside a preview, and the line for the site."""
+        server = request.build_absolute_uri("/").rstrip("/")
+        context = {"server": server, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, context)
+
+    def save_model(
+        self, request: HttpRequest, obj: Embed, form: Any, change: bool
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        if warning := accent_warning(obj.accent):
+            messages.warning(request, warning)

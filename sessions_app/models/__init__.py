@@ -14,7 +14,7 @@ from sessions_app.models.provider import Price, Provider
 from sessions_app.models.session import Session
 from sessions_app.models.tool import Tool
 from sessions_app.models.tool_call import ToolCall
-from sessions_app.models.turn import Turn
+from sessions_app.models.turn import Feedback, Turn
 
 __all__ = [
     "Agent",
@@ -24,6 +24,7 @@ __all__ = [
     "Budget",
     "BudgetLedger",
     "BudgetReservation",
+    "Feedback",
     "Idempotency",
     "Message",
     "Price",

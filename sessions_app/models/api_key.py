@@ -46,6 +46,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "API key"
         ordering = ["name"]
 
     def __str__(self) -> str:

@@ -91,3 +91,15 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+
+class Feedback(Turn):
+    """A turn that its reader has rated; the same rows under another name."""
+
+    shown: str
+    excerpt: str
+
+    class Meta:
+        proxy = True
+        verbose_name = "feedback"
+        verbose_name_plural = "feedback"

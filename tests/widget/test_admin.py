@@ -19,6 +19,7 @@ def form(people: People, embed: Embed) -> dict[str, str]:
         "agent": str(people.agent.pk),
         "origins": '["https://shop.example"]',
         "identity": "optional",
+        "theme": "auto",
         "proof_of_work": "off",
         "is_enabled": "on",
         "title": "x",

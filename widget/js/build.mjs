@@ -76,13 +76,11 @@ async function buildAll() {
   const triggers = await bundle("src/triggers.ts", { format: "esm" });
   const triggersFile = `triggers-${hashOf(triggers)}.js`;
   const panelFile = `panel-${hashOf(panel)}.js`;
-  const loader = await bundle("src/loader.ts", {
-    format: "iife",
-    define: {
-      PANEL_FILE: JSON.stringify(panelFile),
-      TRIGGERS_FILE: JSON.stringify(triggersFile),
-    },
-  });
+  const define = {
+    PANEL_FILE: JSON.stringify(panelFile),
+    TRIGGERS_FILE: JSON.stringify(triggersFile),
+  };
+  const loader = await bundle("src/loader.ts", { format: "iife", define });
   const manifest = { loader: "widget.js", panel: panelFile };
   return new Map([
     ["widget/widget.js", loader],
@@ -92,6 +90,10 @@ async function buildAll() {
     ["widget/widget.d.ts", readFileSync(join(here, "widget.d.ts"), "utf8")],
     ["widget/manifest.json", `${JSON.stringify(manifest, null, 2)}\n`],
     ["dashboard/chat.js", await bundle("src/dashboard/main.ts", { format: "iife" })],
+    ["dashboard/looks.js", await bundle("src/dashboard/looks.ts", { format: "esm" })],
+    ["dashboard/looks.css", await bundle("src/dashboard/looks.css", {})],
+    ["dashboard/preview.js", await bundle("src/dashboard/preview.ts", { format: "esm", define })],
+    ["dashboard/preview.css", await bundle("src/dashboard/preview.css", {})],
     ["dashboard/chat.css", await bundle("src/dashboard/chat.css", {})],
   ]);
 }

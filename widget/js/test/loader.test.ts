@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readFileSync } from "node:fs";
 import { readLooks, readOptions } from "../src/options.js";
+import { nearestReadable, textContrast } from "../src/dashboard/contrast.js";
 import { textColorOn } from "../src/panel/accent.js";
 import { mountWidget } from "../src/widget.js";
 
@@ -57,8 +58,11 @@ test.each([{ radius: "1;x" }, { radius: "-3" }, { radius: "x" }])("%o is no radi
 
 test("the text on each colour is the one that the server checks", () => {
   const file = "../../tests/vectors/accent.json";
-  for (const { accent, text } of JSON.parse(readFileSync(file, "utf8"))) {
+  for (const vector of JSON.parse(readFileSync(file, "utf8"))) {
+    const { accent, text, contrast, nearest } = vector;
     expect([accent, textColorOn(accent)]).toEqual([accent, text]);
+    expect(textContrast(accent)).toBeCloseTo(contrast, 1);
+    expect(nearestReadable(accent)).toBe(nearest);
   }
 });
 
