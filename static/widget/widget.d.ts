@@ -4,11 +4,16 @@
  */
 
 /** Who the visitor is, as your server has signed it. */
-export interface LanternIdentity {
-  userId: string;
-  /** HMAC-SHA256 of `userId` with the embed's secret, in hex. */
-  hash: string;
-}
+export type LanternIdentity =
+  | {
+      /** A JWT (HS256, with the embed's secret): `sub`, `exp`, and maybe `name`, `email`. */
+      token: string;
+    }
+  | {
+      userId: string;
+      /** HMAC-SHA256 of `userId` with the embed's secret, in hex. */
+      hash: string;
+    };
 
 export interface LanternTool {
   name: string;

@@ -23,18 +23,22 @@ export interface ApiErrorInit {
   message: string;
   requestId: string | null;
   retryAfterS: number | null;
+  details?: Readonly<Record<string, unknown>>;
 }
 
 export class ApiError extends LanternError {
   readonly status: number;
   readonly requestId: string | null;
   readonly retryAfterS: number | null;
+  /** All that the server said of it, such as `limit` or `turnId`. */
+  readonly details: Readonly<Record<string, unknown>>;
 
   constructor(init: ApiErrorInit) {
     super(init.message, init.code);
     this.status = init.status;
     this.requestId = init.requestId;
     this.retryAfterS = init.retryAfterS;
+    this.details = init.details ?? {};
   }
 }
 
@@ -65,6 +69,7 @@ interface ErrorBody {
   code?: unknown;
   message?: unknown;
   requestId?: unknown;
+  [detail: string]: unknown;
 }
 
 /** Reads `{"error": {code, message, requestId}}`; a body in another form still gives an error. */
@@ -79,6 +84,7 @@ export async function apiErrorFrom(response: Response): Promise<ApiError> {
         : `The server answered ${response.status}.`,
     requestId: typeof body.requestId === "string" ? body.requestId : null,
     retryAfterS: retryAfterS(response.headers.get("retry-after")),
+    details: body,
   });
 }
 
@@ -87,7 +93,7 @@ async function readErrorBody(response: Response): Promise<ErrorBody> {
     const body: unknown = await response.json();
     if (typeof body === "object" && body !== null && "error" in body) {
       const { error } = body;
-      if (typeof error === "object" && error !== null) return error;
+      if (typeof error === "object" && error !== null) return error as ErrorBody;
     }
   } catch {
     // A proxy's HTML page is still an error with a status.

@@ -6,6 +6,17 @@ export class FakeServer {
   paceMs: number;
   heartbeatMs: number;
   origin: string;
+  difficulty: number;
+  challenges: string[];
+  isNeverConvinced: boolean;
+  refusesIdentity: boolean;
+  needsIdentity: boolean;
+  bootstraps: {
+    key: string;
+    visitor?: string;
+    identity?: unknown;
+    proof?: { challenge: string; solution: string };
+  }[];
   listen(port?: number): Promise<string>;
   close(): Promise<void>;
   dropStreams(): void;

@@ -5,7 +5,7 @@
  *
  * What a message says decides its reply; see `scripts.mjs`.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
@@ -42,6 +42,14 @@ export class FakeServer {
   };
   /** Nobody is told how the launcher is to look. */
   isConfigStalled = false;
+  /** Zero bits that a new visitor's proof of work needs; 0 asks for none. */
+  difficulty = 0;
+  challenges = [];
+  isNeverConvinced = false;
+  /** Whether every identity has ended. */
+  refusesIdentity = false;
+  /** Whether visitors need an identity. */
+  needsIdentity = false;
   /** What every turn replies, instead of what its message asks for. */
   script = null;
   /** Milliseconds between two deltas. */
@@ -118,6 +126,21 @@ export class FakeServer {
     if (visitor !== undefined && !this.tokens.has(visitor)) {
       return sendError(response, 401, "unauthorized");
     }
+    if (body.identity !== undefined && this.refusesIdentity) {
+      return sendError(response, 401, "unauthorized");
+    }
+    if (body.identity === undefined && this.needsIdentity) {
+      return sendError(response, 403, "identity_required");
+    }
+    const isNew = visitor === undefined && body.identity === undefined;
+    if (isNew && this.difficulty > 0 && !this.#isProof(body.proof)) {
+      const challenge = newId("challenge");
+      this.challenges.push(challenge);
+      return sendError(response, 428, "proof_required", {
+        challenge,
+        difficulty: this.difficulty,
+      });
+    }
     const visitorToken = newId("lv");
     this.tokens.add(visitorToken);
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -128,6 +151,13 @@ export class FakeServer {
     for (const session of this.sessions.values()) session.close();
     this.sessions.clear();
     return response.writeHead(204).end();
+  }
+
+  #isProof(proof) {
+    if (this.isNeverConvinced || !this.challenges.includes(proof?.challenge)) return false;
+    const text = `${proof.challenge}.${proof.solution}`;
+    const digest = createHash("sha256").update(text).digest();
+    return Math.clz32(digest.readUInt32BE(0)) >= this.difficulty;
   }
 
   #session(request, url, body, response) {
@@ -199,9 +229,9 @@ function sendJson(response, status, body) {
   response.end(JSON.stringify(body));
 }
 
-function sendError(response, status, code) {
+function sendError(response, status, code, details = {}) {
   sendJson(response, status, {
-    error: { code, message: `Refused: ${code}.`, requestId: newId("req") },
+    error: { code, message: `Refused: ${code}.`, requestId: newId("req"), ...details },
   });
 }
 

@@ -5,7 +5,7 @@ import { loadWords, translator, type Translate } from "../i18n/index.js";
 import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
-import { explain, isRefusal } from "./explain.js";
+import { explain, explainArrival, isRefusal } from "./explain.js";
 import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
@@ -120,7 +120,7 @@ class ChatPanel implements Panel {
     if (what === "context") void this.#keepContext();
     if (what !== "identity") return;
     if (this.#visitor.identityChanged()) this.#clear();
-    if (this.#arrival !== null) void this.#rejoin();
+    if (this.#arrival !== null || this.#store.state.link === "refused") void this.#rejoin();
   }
 
   /** Another name may mean another conversation: what is on screen goes if it is not theirs. */
@@ -253,7 +253,7 @@ class ChatPanel implements Panel {
   async #arrive(): Promise<boolean> {
     this.#arrival ??= this.#visitor.arrive().then((config) => {
       const { link } = this.#store.state;
-      if (link === "connecting" || link === "lost") this.#store.set({ link: "idle" });
+      if (/connecting|lost|refused/.test(link)) this.#store.set({ link: "idle", notice: null });
       this.#host.configure(config);
     });
     try {
@@ -262,7 +262,7 @@ class ChatPanel implements Panel {
     } catch (error) {
       this.#arrival = null;
       const isRefused = isRefusal(error);
-      const text = isRefused ? this.#t("forbiddenOrigin") : explain(error, this.#t);
+      const text = explainArrival(error, this.#t);
       const notice: Notice = { text, action: isRefused ? null : "reload" };
       this.#store.set({ isLoading: false, notice, link: isRefused ? "refused" : "lost" });
       if (isRefused) this.#bar();
@@ -280,6 +280,7 @@ class ChatPanel implements Panel {
 
   configure(config: WidgetConfig): void {
     this.#config = config;
+    this.#foot.hidden = false;
     const { suggestions, askContext } = this.#host.options.tag ?? {};
     this.#welcome.setGreeting(config.greeting ?? "");
     this.#welcome.setSuggestions(suggestions?.split("|") ?? config.suggestions ?? []);

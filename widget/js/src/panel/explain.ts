@@ -9,6 +9,7 @@ const SENTENCES: Readonly<Record<string, keyof Catalog>> = {
   session_closed: "sessionClosed",
   payload_too_large: "tooLarge",
   forbidden_origin: "forbiddenOrigin",
+  identity_required: "identityRequired",
   connection_lost: "unreachable",
 };
 
@@ -33,6 +34,12 @@ export function explain(error: unknown, t: Translate): string {
 /** Whether the server will not have this page, however often it asks. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 403 || error.status === 404);
+}
+
+/** Why the chat cannot begin. */
+export function explainArrival(error: unknown, t: Translate): string {
+  const isForAll = isRefusal(error) && (error as ApiError).code !== "identity_required";
+  return isForAll ? t("forbiddenOrigin") : explain(error, t);
 }
 
 /** Why a turn has no reply; the provider's own words are the operator's concern. */

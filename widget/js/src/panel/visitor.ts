@@ -1,6 +1,8 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
-import type { PageFacts, WidgetConfig, WidgetOptions } from "../host.js";
+import type { LanternIdentity, PageFacts, WidgetConfig, WidgetOptions } from "../host.js";
 import type { SessionAccess } from "./chat.js";
+import { userIdOf } from "./identity.js";
+import { challengeOf, solve, type Proof } from "./proof.js";
 import { safeStorage } from "./storage.js";
 
 interface Bootstrap {
@@ -22,6 +24,8 @@ interface Remembered {
 
 /** A token is renewed this long before it ends, so that no request meets its end. */
 const RENEW_BEFORE_MS = 60_000;
+/** A slow machine may find a solution only when its challenge has ended. */
+const MAX_PROOFS = 4;
 
 /** The visitor of this browser: token, session, and both kept over reloads. */
 export class Visitor implements SessionAccess {
@@ -113,9 +117,8 @@ export class Visitor implements SessionAccess {
    * An unnamed visitor who logs in keeps what is on screen until the server has answered.
    */
   identityChanged(): boolean {
-    const { identity } = this.#facts;
     const before = this.#recall().userId ?? null;
-    const now = identity?.userId ?? null;
+    const now = userIdOf(this.#facts.identity);
     if (before === now) return false;
     if (before === null) {
       this.#remember({ expiresAt: "" });
@@ -153,39 +156,53 @@ export class Visitor implements SessionAccess {
   }
 
   async #bootstrap(): Promise<Bootstrap> {
-    const old = this.#recall().visitorToken;
-    let bootstrap: Bootstrap;
-    try {
-      bootstrap = await this.#callBootstrap(old);
-    } catch (error) {
-      if (old === undefined || !isTokenRefusal(error)) throw error;
-      // The old token is of no use any more, and neither is what it could see.
-      this.#remember({ sessionId: null });
-      bootstrap = await this.#callBootstrap(undefined);
+    const { visitorToken: old, userId: before = null } = this.#recall();
+    const { identity = null } = this.#facts;
+    const now = userIdOf(identity);
+    const tries: [string | undefined, LanternIdentity | null][] = [[old, identity]];
+    // The page's own proof may have ended since; the visitor's token is one, too.
+    if (old !== undefined && now !== null && now === before) tries.push([old, null]);
+    if (old !== undefined) tries.push([undefined, identity]);
+    for (const [at, [visitor, claimed]] of tries.entries()) {
+      try {
+        const bootstrap = await this.#callBootstrap(visitor, claimed);
+        const { visitorToken, expiresAt } = bootstrap;
+        this.#remember({ visitorToken, expiresAt, userId: now ?? before });
+        // The old token is of no use any more, and neither is what it could see.
+        if (visitor !== old) this.#remember({ sessionId: null });
+        return bootstrap;
+      } catch (error) {
+        if (at === tries.length - 1 || !isTokenRefusal(error)) throw error;
+      }
     }
-    const { visitorToken, expiresAt } = bootstrap;
-    const { identity } = this.#facts;
-    const userId = identity ? identity.userId : (this.#recall().userId ?? null);
-    this.#remember({ visitorToken, expiresAt, userId });
-    return bootstrap;
+    throw new Error("unreachable");
   }
 
-  async #callBootstrap(visitor: string | undefined): Promise<Bootstrap> {
+  async #callBootstrap(
+    visitor: string | undefined,
+    identity: LanternIdentity | null,
+  ): Promise<Bootstrap> {
     const client = new LanternClient({
       baseUrl: this.#options.server,
       credentials: "omit",
     });
     const { key } = this.#options;
-    const { identity } = this.#facts;
-    return client.json<Bootstrap>("/v1/widget/bootstrap", {
-      method: "POST",
-      body: {
-        key,
-        ...(visitor === undefined ? {} : { visitor }),
-        ...(identity ? { identity } : {}),
-      },
-      repeatable: true,
-    });
+    const ask = (proof?: Proof): Promise<Bootstrap> =>
+      client.json<Bootstrap>("/v1/widget/bootstrap", {
+        method: "POST",
+        // What is not there is left out of the JSON.
+        body: { key, visitor, identity: identity ?? undefined, proof },
+        repeatable: true,
+      });
+    for (let proof: Proof | undefined, tries = 1; ; tries += 1) {
+      try {
+        return await ask(proof);
+      } catch (error) {
+        const challenge = challengeOf(error);
+        if (challenge === null || tries >= MAX_PROOFS) throw error;
+        proof = await solve(challenge);
+      }
+    }
   }
 
   #recall(): Remembered {
