@@ -7,6 +7,9 @@ import { READY, type PreviewView } from "./preview-message.js";
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
+/** What stands above and below the stage, in pixels, and is to be seen with it. */
+const BESIDE_STAGE = 260;
+const MIN_HEIGHT = 420;
 const STANDARD_ACCENT = "#a9480c";
 
 class LooksEditor {
@@ -37,6 +40,7 @@ class LooksEditor {
     window.addEventListener("message", ({ origin, data }: MessageEvent<unknown>) => {
       if (origin === location.origin && data === READY) this.#tell();
     });
+    window.addEventListener("resize", () => this.#fit());
     new ResizeObserver(() => this.#fit()).observe(this.#stage);
     this.#onSwitch("view", (value) => {
       this.#view = value as PreviewView;
@@ -68,8 +72,8 @@ class LooksEditor {
   #fit(): void {
     const { width, height } = getComputedStyle(this.#frame);
     const room = this.#stage.clientWidth;
-    const isPhone = this.#stage.dataset["device"] === "phone";
-    const scale = Math.min(1, room / parseFloat(width), isPhone ? 0.86 : 1);
+    const tallest = Math.max(MIN_HEIGHT, window.innerHeight - BESIDE_STAGE);
+    const scale = Math.min(1, room / parseFloat(width), tallest / parseFloat(height));
     this.#frame.style.transform = `scale(${scale})`;
     this.#stage.style.height = `${parseFloat(height) * scale}px`;
   }
