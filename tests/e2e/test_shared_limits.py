@@ -54,7 +54,7 @@ async def cluster(
             yield cluster
 
 
-# C70 (6): counted by each process for itself, the limit was twice what was written.
+# Counted by each process for itself, the limit was twice what was written.
 async def test_two_processes_share_one_limit(
     cluster: Cluster, upstream: FakeUpstream
 ) -> None:

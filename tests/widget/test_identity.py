@@ -198,7 +198,7 @@ def test_message_sent_again_after_signing_in_is_no_second_one(
     assert Idempotency.objects.count() == 1
 
 
-# C67: the first to sign in gets what was said; nobody after does.
+# The first to sign in gets what was said; nobody after does.
 def test_sessions_come_along_once(visitors: Visitors) -> None:
     anonymous = visitors.token()
     path = visitors.session(anonymous)
@@ -208,7 +208,7 @@ def test_sessions_come_along_once(visitors: Visitors) -> None:
     assert visitors.call(bob, "GET", path).status == 200
 
 
-# C67: logging out and in as another user in the same browser.
+# Logging out and in as another user in the same browser.
 def test_sessions_of_another_user_never_come_along(visitors: Visitors) -> None:
     bob = visitors.token(identity=token_of("bob"))
     path = visitors.session(bob)

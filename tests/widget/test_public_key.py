@@ -1,0 +1,90 @@
+"""What the public key of a page does not open, and what a visitor cannot send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sessions_app.domain import ids
+from sessions_app.models import Message, Turn
+from sessions_app.store.db import in_thread
+from tests.edge.live.conftest import Socket
+from tests.fakes.edge import Live
+from tests.fakes.people import SHOP, make_embed
+from tests.widget.conftest import Visitors
+from widget.tokens import issue
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/sessions"),
+        ("POST", "/v1/sessions"),
+        ("GET", "/v1/widget/visitor"),
+        ("POST", "/v1/sessions/sess_x/messages"),
+    ],
+)
+def test_public_key_is_no_credential(
+    visitors: Visitors, method: str, path: str
+) -> None:
+    answer = visitors.call("pk_shop", method, path, {})
+    assert answer.status in (401, 404, 405)
+    assert not Turn.objects.exists()
+
+
+@pytest.mark.parametrize("odd", ["1", "0", "-1", "sess_", "%00", "..", "sess_mine"])
+def test_ids_of_ones_own_choice_name_nothing(visitors: Visitors, odd: str) -> None:
+    token = visitors.token()
+    for method, body in (("GET", ()), ("PATCH", ({},)), ("DELETE", ())):
+        answer = visitors.call(token, method, f"/v1/sessions/{odd}", *body)
+        assert answer.status == 404
+
+
+# 62^22 is over 2^130.
+def test_session_ids_cannot_be_guessed(visitors: Visitors) -> None:
+    token = visitors.token()
+    names = {visitors.session(token).rpartition("_")[2] for _ in range(5)}
+    assert len(names) == 5
+    assert {len(name) for name in names} == {ids.LENGTH}
+    assert ids.LENGTH >= 22
+
+
+@pytest.mark.parametrize(
+    ("body", "statuses"),
+    [
+        ({"content": "x" * 1_000_000}, {400, 413}),
+        ({"content": "x" * 2_000_000}, {413}),
+        ({"content": "x", "role": "system"}, {400}),
+        ({"content": "x", "role": "assistant"}, {400}),
+        ({"content": "x", "model": "gpt-x"}, {400}),
+        ({"content": "x", "max_tokens": 100_000}, {400}),
+        ({"content": "x", "system": "x"}, {400}),
+        ({"messages": [{"role": "system", "content": "x"}]}, {400}),
+    ],
+)
+async def test_what_a_visitor_may_not_send_costs_no_call(
+    live: Live, body: dict[str, Any], statuses: set[int]
+) -> None:
+    embed = await in_thread(make_embed, live.people.agent)
+    client = live.client_of(issue(embed, "v1"))
+    made = await client.request("POST", "/v1/sessions", json={})
+    url = f"/v1/sessions/{made.json['id']}/messages"
+    assert (await client.request("POST", url, json=body)).status in statuses
+    assert await in_thread(Message.objects.count) == 0
+    assert not live.provider.requests
+
+
+@pytest.mark.parametrize("kind", ["attach", "prompt", "cancel", "close"])
+async def test_socket_of_another_visitor_finds_nothing(live: Live, kind: str) -> None:
+    embed = await in_thread(make_embed, live.people.agent)
+    mine = live.client_of(issue(embed, "v1"))
+    made = (await mine.request("POST", "/v1/sessions", json={})).json["id"]
+    live.client = live.client_of(issue(embed, "v2"))
+    socket = await Socket(live, headers={"origin": SHOP}).open()
+    fields = {"prompt": "x"} if kind == "prompt" else {}
+    for session_id in (made, "sess_none"):
+        answer = await socket.ask(f"session.{kind}", sessionId=session_id, **fields)
+        assert (answer["type"], answer["code"]) == ("error", "not_found")
+    await socket.hang_up()
+    assert not live.provider.requests
