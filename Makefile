@@ -7,6 +7,7 @@ PORT ?= 8000
 export PORT
 # Most tests wait for servers that they start: two at a time on two cores.
 TEST_WORKERS ?= 2
+NO_DATABASE := bus domain outbound providers tools wire
 PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 .PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services fuzz test-postgres test-uvicorn drill run-scale
@@ -28,8 +29,8 @@ test: deps check js-check js-test ## Everything: lint, the browser source's test
 
 test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 	@$(BIN)/python -m tests.fakes.postgres \
-		$(PYTEST) -m "not browser and not model" --ignore tests/contract \
-		--ignore tests/drill
+		$(PYTEST) -m "not browser and not model" \
+		$(addprefix --ignore tests/,contract drill $(NO_DATABASE))
 
 test-uvicorn: deps ## Every live test but the browser's, on uvicorn
 	@LANTERN_TEST_SERVER=uvicorn \
