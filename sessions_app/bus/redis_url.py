@@ -15,6 +15,7 @@ from redis import asyncio as aioredis
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError, TimeoutError
 from redis.retry import Retry as BlockingRetry
 from redis.sentinel import Sentinel
 
@@ -22,6 +23,23 @@ SENTINEL = "redis+sentinel"
 SENTINEL_PORT = 26379
 TIMEOUT_S = 1.0
 """A Redis that takes longer counts as down: turns go on without it."""
+
+
+class Again(Retry):
+    """Once more, for connections that ended with the server or on the way to it.
+
+    A connection that was reset is known by a RuntimeError when uvloop writes to it.
+    """
+
+    def __init__(self) -> None:
+        errors = (ConnectionError, TimeoutError, RuntimeError)
+        super().__init__(NoBackoff(), 1, errors)  # type: ignore[arg-type]
+
+    async def call_with_retry(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await super().call_with_retry(*args, **kwargs)
+        except RuntimeError as error:
+            raise ConnectionError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +78,7 @@ class RedisUrl:
         limits: dict[str, Any] = {
             "socket_timeout": TIMEOUT_S,
             "socket_connect_timeout": TIMEOUT_S,
-            # Once, for connections that ended with the server.
-            "retry": Retry(NoBackoff(), 1),
+            "retry": Again(),
         }
         if not self.sentinels:
             return aioredis.Redis.from_url(self.url, **limits)
@@ -76,12 +93,17 @@ class RedisUrl:
     def layer_host(self) -> dict[str, Any]:
         """An entry of the channel layer's ``hosts``."""
         if not self.sentinels:
-            return {"address": self.url, "socket_connect_timeout": TIMEOUT_S}
+            return {
+                "address": self.url,
+                "socket_connect_timeout": TIMEOUT_S,
+                "retry": Again(),
+            }
         return {
             "sentinels": list(self.sentinels),
             "master_name": self.master,
             "db": self.db,
             "password": self.password,
+            "retry": Again(),
         }
 
     def blocking_client(self) -> Redis:

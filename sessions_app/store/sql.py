@@ -80,8 +80,11 @@ def lease_end() -> str:
 
 
 def for_update_of(table: str) -> str:
-    """Locks the rows of a query; SQLite has locked the whole database by then."""
-    return "" if connection.vendor == "sqlite" else f" FOR UPDATE OF {table}"
+    """Locks the rows of a query; SQLite has locked the whole database by then.
+
+    Rows that only point to them may still be inserted: a turn can end meanwhile.
+    """
+    return "" if connection.vendor == "sqlite" else f" FOR NO KEY UPDATE OF {table}"
 
 
 def decoded(value: Any) -> Any:

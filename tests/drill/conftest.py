@@ -1,62 +1,129 @@
-"""The services that faults are done to."""
+"""One installation of several processes, and the services that faults are done to.
+
+All drills are done to the same one: what a fault broke is mended before the next. The
+first web process and the first worker reach Redis and PostgreSQL through proxies.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Any
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 import pytest
 
-from tests.e2e.conftest import TOML
+from tests.drill.books import check_books
+from tests.drill.toml import TOML
+from tests.e2e.conftest import serve, template  # noqa: F401
 from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import FakeUpstream
-from tests.fakes.live_server import KEY
+from tests.fakes.fault_proxy import FaultProxy
+from tests.fakes.live_server import KEY, free_port
 from tests.fakes.postgres import Postgres
 from tests.fakes.redis_server import RedisServer
 
-_numbers = itertools.count()
-Start = Callable[..., Any]
+DRILLS = int(os.environ.get("LANTERN_DRILLS", "1"))
+TIMES = {
+    "LANTERN_LEASE_S": "3",
+    "LANTERN_RENEW_S": "1",
+    "LANTERN_GIVE_UP_S": "2",
+    "LANTERN_SWEEP_S": "1",
+}
+
+
+@dataclass
+class Site:
+    """Everything that can be broken."""
+
+    cluster: Cluster
+    postgres: Postgres
+    redis: RedisServer
+    redis_proxy: FaultProxy
+    database_proxy: FaultProxy
+    upstream_proxy: FaultProxy
+    shop_port: int
+    toml: str
+
+    def heal(self) -> None:
+        """End all faults."""
+        for proxy in (self.redis_proxy, self.database_proxy, self.upstream_proxy):
+            proxy.heal()
+        self.redis.heal()
+        self.postgres.heal()
+        self.cluster.heal()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Do each drill as often as ``LANTERN_DRILLS`` says."""
+    if DRILLS > 1:
+        metafunc.fixturenames.append("drill_no")
+        metafunc.parametrize("drill_no", range(DRILLS))
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    with Postgres.temporary() as postgres:
-        yield postgres
+def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with ExitStack() as stack:
+        enter = stack.enter_context
+        postgres = enter(Postgres.temporary())
+        redis = enter(RedisServer.temporary())
+        redis_proxy = enter(FaultProxy(redis.port))
+        database_proxy = enter(FaultProxy(postgres.port))
+        upstream_proxy = enter(FaultProxy(free_port()))
+        ports = {
+            "upstream": upstream_proxy.target,
+            "proxy": upstream_proxy.port,
+            "shop": free_port(),
+        }
+        folder = tmp_path_factory.mktemp("drill") / f"lantern_drill_{os.getpid()}"
+        url = postgres.url(folder.name)
+        first_env = {
+            "REDIS_URL": redis.url.replace(str(redis.port), str(redis_proxy.port)),
+            "DATABASE_URL": url.replace(str(postgres.port), str(database_proxy.port)),
+        }
+        toml = TOML.format(key=KEY, **ports)
+        cluster = Cluster(
+            folder, toml, postgres, redis.url, first_env=first_env, **TIMES
+        )
+        enter(cluster)
+        yield Site(
+            cluster,
+            postgres,
+            redis,
+            redis_proxy,
+            database_proxy,
+            upstream_proxy,
+            ports["shop"],
+            toml,
+        )
 
 
 @pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with RedisServer.temporary() as redis:
-        yield redis
-
-
-@pytest.fixture
-async def upstream() -> AsyncIterator[FakeUpstream]:
-    async with FakeUpstream() as upstream:
+async def upstream(whole_site: Site) -> AsyncIterator[FakeUpstream]:
+    async with FakeUpstream(whole_site.upstream_proxy.target) as upstream:
         yield upstream
 
 
 @pytest.fixture
-async def start(
-    tmp_path: Path, upstream: FakeUpstream, postgres: Postgres, redis: RedisServer
-) -> AsyncIterator[Start]:
-    """Start an installation; it is ended with the test."""
-    async with AsyncExitStack() as stack:
-
-        async def start(**options: Any) -> Cluster:
-            toml = TOML.format(base_url=upstream.base_url, key=KEY)
-            folder = tmp_path / f"lantern_drill_{next(_numbers)}"
-            options.setdefault("redis_url", redis.url)
-            cluster = Cluster(folder, toml, postgres, **options)
-            return await stack.enter_async_context(cluster)
-
-        yield start
+async def site(whole_site: Site, upstream: FakeUpstream) -> AsyncIterator[Site]:
+    """The installation in order; what a drill left of it must be, too."""
+    whole_site.heal()
+    yield whole_site
+    whole_site.heal()
+    await check_books(whole_site.cluster.database_url)
 
 
 @pytest.fixture
-async def cluster(start: Start) -> Cluster:
+def cluster(site: Site) -> Cluster:
     """Two web processes and two workers."""
-    return await start()
+    return site.cluster
+
+
+@pytest.fixture
+def redis(site: Site) -> RedisServer:
+    return site.redis
+
+
+@pytest.fixture
+def postgres(site: Site) -> Postgres:
+    return site.postgres

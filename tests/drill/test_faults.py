@@ -7,78 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from tests.drill.conftest import Start
-from tests.drill.history import check_history, watch
-from tests.fakes.client import Client, Event, Posted
+from tests.drill.acts import PATIENCE_S, during, ends, judge, slow_reply
+from tests.drill.history import watch
+from tests.fakes.client import Client, Event
 from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import KEY
-from tests.fakes.openai_events import DONE, finish, text
 from tests.fakes.postgres import Postgres
 from tests.fakes.redis_server import RedisServer
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
-
-WORDS = 60
-TIMES = {
-    "LANTERN_LEASE_S": "3",
-    "LANTERN_RENEW_S": "1",
-    "LANTERN_GIVE_UP_S": "2",
-    "LANTERN_SWEEP_S": "1",
-}
-PATIENCE_S = 40.0
-Act = Callable[[], Awaitable[object]]
-
-
-def slow_reply(words: int = WORDS, pause_s: float = 0.1) -> Reply:
-    """Some seconds of text."""
-    steps = [step for n in range(words) for step in (text(f"{n} "), pause_s)]
-    return Reply([*steps, finish(), DONE])
-
-
-@pytest.fixture
-async def cluster(start: Start) -> AsyncIterator[Cluster]:
-    made = await start(**TIMES)
-    for server in made.servers:
-        server.may_complain = True  # of what is done to it
-    yield made
-
-
-async def during(cluster: Cluster, act: Act, turns: int = 4) -> list[list[Event]]:
-    """What readers on both web processes saw of turns that ``act`` came upon."""
-    one, other = cluster.web
-    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
-        posts = [await a.post(await a.create()) for _ in range(turns)]
-        seen: list[list[Event]] = [[] for _ in posts]
-        readers = [
-            asyncio.create_task(watch((a, b)[n % 2], post, seen[n]))
-            for n, post in enumerate(posts)
-        ]
-        await _all_begun(seen)
-        await act()
-        async with asyncio.timeout(PATIENCE_S):
-            await asyncio.gather(*readers)
-            for post, events in zip(posts, seen, strict=True):
-                check_history(events, await _ended(b, post))
-    return seen
-
-
-async def _all_begun(seen: list[list[Event]]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not all(e and e[-1].kind == "message_delta" for e in seen):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-
-async def _ended(client: Client, posted: Posted) -> object:
-    return await client.ended(posted, PATIENCE_S)
-
-
-def ends(seen: list[list[Event]]) -> set[str]:
-    return {events[-1].kind for events in seen}
 
 
 async def test_kill_of_a_worker_in_mid_stream(
@@ -106,7 +47,7 @@ async def test_kill_of_both_workers_before_the_first_delta(
         await asyncio.to_thread(cluster.workers[0].start)
         seen: list[Event] = []
         await asyncio.wait_for(watch(client, posted, seen), PATIENCE_S)
-        check_history(seen, await client.turn(posted))
+        await judge(client, posted, seen)
     assert seen[-1].kind == "message_completed"
     keys = [each.headers["idempotency-key"] for each in upstream.requests]
     assert keys[0] == keys[1]
@@ -207,7 +148,7 @@ async def test_hundred_posts_with_one_key_make_one_turn(
         assert len({post.turn_id for post in posts}) == 1
         seen: list[Event] = []
         await watch(b, posts[0], seen)
-        check_history(seen, await a.turn(posts[0]))
+        await judge(a, posts[0], seen)
     assert len(upstream.requests) == 1
 
 
@@ -229,5 +170,5 @@ async def test_rolling_restart_of_the_web_loses_no_event(
         assert time.monotonic() - begin < PATIENCE_S * 2
         async with Client(one.url, KEY) as last:
             await watch(last, posted, seen)
-            check_history(seen, await last.turn(posted))
+            await judge(last, posted, seen)
     assert seen[-1].kind == "message_completed"

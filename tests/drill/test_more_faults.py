@@ -9,11 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.drill.conftest import Start
-from tests.drill.history import check_history, watch
-from tests.drill.test_faults import PATIENCE_S, TIMES, during, ends, slow_reply
+from tests.drill.acts import PATIENCE_S, during, ends, judge, slow_reply
+from tests.drill.history import watch
 from tests.fakes.client import Client, Event, Posted
-from tests.fakes.cluster import Cluster
+from tests.fakes.cluster import Cluster, Worker
 from tests.fakes.fake_upstream import FakeUpstream
 from tests.fakes.live_server import KEY
 from tests.fakes.postgres import Postgres
@@ -22,14 +21,6 @@ pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
 
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 QUEUE = 9
-
-
-@pytest.fixture
-async def cluster(start: Start) -> Cluster:
-    made: Cluster = await start(**TIMES)
-    for server in made.servers:
-        server.may_complain = True
-    return made
 
 
 async def test_worker_that_is_asked_to_stop_ends_its_turns(
@@ -60,7 +51,7 @@ async def test_database_down_while_turns_end(
 
 @pytest.mark.parametrize("shift", ["+1h", "-1h"])
 async def test_clock_of_the_workers_does_not_matter(
-    start: Start, upstream: FakeUpstream, shift: str
+    cluster: Cluster, upstream: FakeUpstream, shift: str
 ) -> None:
     assert FAKETIME, "faketime is not installed"
     upstream.enqueue(slow_reply(50))
@@ -69,8 +60,10 @@ async def test_clock_of_the_workers_does_not_matter(
         "FAKETIME": shift,
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
-    cluster = await start(worker_env=clock, **TIMES)
-    seen = await during(cluster, lambda: asyncio.sleep(0))
+    for worker in cluster.workers:
+        worker.freeze()
+    with cluster.make(Worker, **clock):
+        seen = await during(cluster, lambda: asyncio.sleep(0))
     assert ends(seen) == {"message_completed"}
     assert len(upstream.requests) == len(seen)
 
@@ -97,7 +90,7 @@ async def test_twenty_messages_at_once_are_answered_in_order(
         for post in sorted(posts, key=lambda post: int(post.cursor.split("-")[0])):
             seen: list[Event] = []
             await asyncio.wait_for(watch(b, post, seen), PATIENCE_S)
-            check_history(seen, await a.ended(post, PATIENCE_S))
+            await judge(a, post, seen)
         roles = [message["role"] for message in await a.messages(session_id)]
     assert roles == ["user", "assistant"] * len(posts)
 
@@ -105,21 +98,3 @@ async def test_twenty_messages_at_once_are_answered_in_order(
 def _snake(body: dict[str, str]) -> dict[str, str]:
     names = {"sessionId": "session_id", "turnId": "turn_id", "cursor": "cursor"}
     return {names[name]: value for name, value in body.items()}
-
-
-CURSORS = ["x", "1-999", "7-1", "9" * 6000, "-1-0"]
-
-
-async def test_cursor_that_never_was_is_refused(
-    cluster: Cluster, upstream: FakeUpstream
-) -> None:
-    upstream.enqueue(slow_reply(3, 0.0))
-    async with Client(cluster.web[0].url, KEY) as client:
-        posted = await client.post(await client.create())
-        await client.ended(posted)
-        path = f"/v1/sessions/{posted.session_id}/events"
-        for cursor in CURSORS:
-            headers = {"Last-Event-ID": cursor}
-            answer = await client.http.get(path, headers=headers)
-            assert answer.status_code == 400
-            assert answer.json()["error"]["code"] == "bad_cursor"

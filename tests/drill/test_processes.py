@@ -9,9 +9,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.drill.conftest import Start
 from tests.fakes.client import Client, check_turn, deltas
-from tests.fakes.cluster import Cluster
+from tests.fakes.cluster import Cluster, Several
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import KEY
 from tests.fakes.openai_events import DONE, finish, text
@@ -66,15 +65,17 @@ async def test_cancel_reaches_the_owner_from_any_process(
 
 
 async def test_one_port_serves_by_several_processes(
-    start: Start, upstream: FakeUpstream
+    cluster: Cluster, upstream: FakeUpstream
 ) -> None:
     upstream.enqueue(Reply([text("Hel"), text("lo"), finish(), DONE]))
-    cluster = await start(webs=1, workers=1, processes=2)
-    server = cluster.web[0]
-    async with Client(server.url, KEY) as client:
-        session_ids = [await client.create() for _ in range(10)]
-        posts = await asyncio.gather(*map(client.post, session_ids))
-        for events in await asyncio.gather(*map(client.until_idle, posts)):
-            check_turn(events)
-            assert "".join(deltas(events)) == "Hello"
+    server = cluster.make(Several, 2, LANTERN_ENGINE="off")
+    server.arguments += ("--host", "::")
+    await asyncio.to_thread(server.start)
+    for url in (server.url, f"http://[::1]:{server.port}"):
+        async with Client(url, KEY) as client:
+            session_ids = [await client.create() for _ in range(10)]
+            posts = await asyncio.gather(*map(client.post, session_ids))
+            for events in await asyncio.gather(*map(client.until_idle, posts)):
+                check_turn(events)
+                assert "".join(deltas(events)) == "Hello"
     assert await asyncio.to_thread(server.stop) == 0

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.drill.conftest import Start
-from tests.drill.test_faults import TIMES, during, ends, slow_reply
+from tests.drill.acts import during, ends, slow_reply
+from tests.drill.conftest import TIMES, Site
+from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import FakeUpstream
 from tests.fakes.sentinel import Sentinel
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
+
+_numbers = itertools.count()
 
 
 @pytest.fixture
@@ -22,12 +27,10 @@ def sentinel() -> Iterator[Sentinel]:
 
 
 async def test_master_lost_in_mid_stream_behind_a_sentinel(
-    start: Start, sentinel: Sentinel, upstream: FakeUpstream
+    site: Site, sentinel: Sentinel, tmp_path: Path, upstream: FakeUpstream
 ) -> None:
-    cluster = await start(redis_url=sentinel.url, **TIMES)
-    for server in cluster.servers:
-        server.may_complain = True  # of what is done to it
-    upstream.enqueue(slow_reply())
+    folder = tmp_path / f"lantern_sentinel_{next(_numbers)}"
+    cluster = Cluster(folder, site.toml, site.postgres, sentinel.url, **TIMES)
 
     async def act() -> None:
         sentinel.lose_master()
@@ -35,10 +38,9 @@ async def test_master_lost_in_mid_stream_behind_a_sentinel(
             while not await asyncio.to_thread(sentinel.has_failed_over):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
-    assert ends(await during(cluster, act)) == {"message_completed"}
-    upstream.enqueue(slow_reply(5))
-
-    async def nothing() -> None:
-        return None
-
-    assert ends(await during(cluster, nothing)) == {"message_completed"}
+    with cluster:
+        upstream.enqueue(slow_reply())
+        assert ends(await during(cluster, act)) == {"message_completed"}
+        upstream.replace(slow_reply(5))
+        seen = await during(cluster, lambda: asyncio.sleep(0))
+        assert ends(seen) == {"message_completed"}

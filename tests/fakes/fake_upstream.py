@@ -5,6 +5,7 @@
 
 A step of a reply is bytes to send, a number of seconds to wait, or one of the
 marks below. Replies are given out in order; the last one is given again and again.
+``upstream.answer`` makes them of the request instead.
 ``FakeUpstream.in_thread()`` is the same for tests without an event loop.
 """
 
@@ -16,7 +17,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -92,13 +93,14 @@ class Exchange:
 class FakeUpstream:
     """The server; enter it to listen."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.requests: list[Exchange] = []
+        self.answer: Callable[[Exchange], Reply] | None = None
         self.connections = 0
         self._script: list[Reply] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
-        self.port = 0
+        self.port = port
 
     @property
     def origin(self) -> str:
@@ -117,7 +119,7 @@ class FakeUpstream:
         self._script[:] = replies
 
     async def __aenter__(self) -> FakeUpstream:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -130,9 +132,9 @@ class FakeUpstream:
 
     @classmethod
     @contextmanager
-    def in_thread(cls) -> Iterator[FakeUpstream]:
+    def in_thread(cls, port: int = 0) -> Iterator[FakeUpstream]:
         """The server on an event loop in a thread of its own."""
-        upstream, is_ready, stop = cls(), threading.Event(), asyncio.Event()
+        upstream, is_ready, stop = cls(port), threading.Event(), asyncio.Event()
         loop = asyncio.new_event_loop()
 
         async def serve() -> None:
@@ -163,7 +165,7 @@ class FakeUpstream:
             while True:
                 exchange = await _read_request(reader, ahead, number)
                 self.requests.append(exchange)
-                reply = self._next_reply()
+                reply = self._reply_to(exchange)
                 async with _watch(reader, exchange) as watched:
                     await _send(reply, writer, watched.is_gone)
                 ahead = watched.ahead
@@ -176,7 +178,9 @@ class FakeUpstream:
         finally:
             writer.close()
 
-    def _next_reply(self) -> Reply:
+    def _reply_to(self, exchange: Exchange) -> Reply:
+        if self.answer is not None:
+            return self.answer(exchange)
         if not self._script:
             return Reply([b'{"error":{"message":"no script"}}'], 500, framing="length")
         return self._script.pop(0) if len(self._script) > 1 else self._script[0]

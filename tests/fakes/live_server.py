@@ -155,6 +155,10 @@ class LiveServer:
             time.sleep(0.02)
         return time.monotonic() - begin
 
+    def is_running(self) -> bool:
+        """Whether there is a process that has not ended."""
+        return self.process is not None and self.process.poll() is None
+
     def is_started(self) -> bool:
         """Whether the port answers."""
         with socket.socket() as sock:

@@ -96,6 +96,11 @@ class Postgres:
         """End it; ``immediate`` is a crash."""
         self._run("pg_ctl", "-D", ".", "-w", "-m", mode, "stop")
 
+    def heal(self) -> None:
+        """Run, whatever was done to it."""
+        if not (self.folder / "postmaster.pid").exists():
+            self.start()
+
     @property
     def pid(self) -> int:
         """The process that all others are children of."""

@@ -77,6 +77,13 @@ class RedisServer:
             process.kill()
             process.wait()
 
+    def heal(self) -> None:
+        """Run, whatever was done to it; empty if it did not."""
+        if self.process is None:
+            (self.folder / "dump.rdb").unlink(missing_ok=True)
+            self.start()
+        self.thaw()
+
     def freeze(self) -> None:
         """It holds its connections, and does nothing."""
         assert self.process is not None

@@ -93,6 +93,8 @@ class Command(BaseCommand):
             raise SystemExit(status)
 
     def _say_ready(self, host: str, port: int) -> None:
+        if ":" in host:
+            host = f"[{host}]"
         self.stdout.write(f"Listening on http://{host}:{port}/ (Ctrl-C ends it)")
         self.stdout.flush()
 
