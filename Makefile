@@ -8,6 +8,10 @@ export PORT
 # Most tests wait for servers that they start: two at a time on two cores.
 TEST_WORKERS ?= 2
 NO_DATABASE := bus domain outbound providers tools wire
+# Drills of what no web server has a part in.
+NO_WEB_DRILLS := embedded kills sentinel services upstreams
+# How often ``make drill`` does each fault.
+N ?= 1
 PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 .PHONY: help run test check fix docs js js-check js-test lock install deps browser node bench services fuzz test-postgres test-uvicorn drill run-scale
@@ -34,7 +38,8 @@ test-postgres: deps ## Every test that may touch a database, on PostgreSQL
 
 test-uvicorn: deps ## Every live test but the browser's, on uvicorn
 	@LANTERN_TEST_SERVER=uvicorn \
-		$(PYTEST) -m "live and not browser and not model"
+		$(PYTEST) -m "live and not browser and not model" \
+		$(addprefix --ignore tests/drill/test_,$(addsuffix .py,$(NO_WEB_DRILLS)))
 
 check: $(VENV)/.dev-stamp ## Format, lint, types, import directions, sizes
 	@$(BIN)/ruff format --check .
@@ -51,8 +56,8 @@ fuzz: $(VENV)/.dev-stamp ## Guided bytes for the parsers of answers, until you s
 	@mkdir -p var/fuzz
 	@$(BIN)/python -m tests.providers.fuzz var/fuzz -max_len=4096 -artifact_prefix=var/
 
-drill: deps ## Do every fault to an installation of several processes
-	@$(BIN)/python -m pytest tests/drill
+drill: deps ## Do every fault, N times, to an installation of several processes
+	@LANTERN_DRILLS=$(N) $(BIN)/python -m pytest tests/drill
 
 js: node ## Build the browser files into static/
 	@npm --prefix widget/js run build

@@ -6,11 +6,13 @@ first web process and the first worker reach Redis and PostgreSQL through proxie
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+import httpx
 import pytest
 
 from tests.drill.books import check_books
@@ -23,6 +25,7 @@ from tests.fakes.live_server import KEY, free_port
 from tests.fakes.postgres import Postgres
 from tests.fakes.redis_server import RedisServer
 
+READY_S = 30.0
 DRILLS = int(os.environ.get("LANTERN_DRILLS", "1"))
 TIMES = {
     "LANTERN_LEASE_S": "3",
@@ -52,6 +55,13 @@ class Site:
         self.redis.heal()
         self.postgres.heal()
         self.cluster.heal()
+
+    async def is_ready(self) -> None:
+        """Return once each web process reaches what it leans on."""
+        async with asyncio.timeout(READY_S), httpx.AsyncClient() as client:
+            for server in self.cluster.web:
+                while not (await client.get(f"{server.url}/ready")).is_success:  # noqa: ASYNC110
+                    await asyncio.sleep(0.2)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -108,6 +118,7 @@ async def upstream(whole_site: Site) -> AsyncIterator[FakeUpstream]:
 async def site(whole_site: Site, upstream: FakeUpstream) -> AsyncIterator[Site]:
     """The installation in order; what a drill left of it must be, too."""
     whole_site.heal()
+    await whole_site.is_ready()
     yield whole_site
     whole_site.heal()
     await check_books(whole_site.cluster.database_url)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.drill.conftest import Start
 from tests.fakes.client import Client, check_turn
 from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import FakeUpstream, Reply
@@ -88,10 +87,9 @@ async def test_socket_cancels_a_turn_that_a_worker_runs(
 
 
 async def test_results_reach_a_worker_that_did_not_begin_the_turn(
-    start: Start, upstream: FakeUpstream
+    cluster: Cluster, upstream: FakeUpstream
 ) -> None:
     upstream.enqueue(ASKS, Reply([text("Sunny"), finish(), DONE]))
-    cluster = await start(workers=2)
     first, second = cluster.workers
     second.stop()
     one, other = cluster.web
