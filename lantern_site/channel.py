@@ -12,7 +12,8 @@ from twisted.internet import tcp
 from twisted.web import http
 
 from sessions_app.conf import conf
-from sessions_app.domain.errors import LanternError, TooLarge
+from sessions_app.domain.errors import LanternError
+from sessions_app.edge.body import body_limit, too_long
 from sessions_app.edge.errors import error_body
 from sessions_app.wire.payload import encode_json
 
@@ -49,15 +50,19 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
         super().dataReceived(data)
 
     def allHeadersReceived(self) -> None:
-        limit = conf().max_body_bytes
         # None is a length that only the end of the body tells.
-        if self.length is not None and self.length > limit:
-            self.refuse(TooLarge(f"A request body has at most {limit} bytes."))
+        if self.length is not None and self.length > self.body_limit():
+            self.refuse(too_long(self.body_limit()))
             self.length = None
             return
         if self.length != 0:
             self.setTimeout(conf().body_timeout_s)
         super().allHeadersReceived()
+
+    def body_limit(self) -> int:
+        """Of the request that is being read."""
+        method, path = self._command, self._path
+        return body_limit(method.decode("latin-1"), path.decode("latin-1"))
 
     def rawDataReceived(self, data: bytes) -> None:
         if not self.is_refused:

@@ -36,7 +36,7 @@ from lantern_site.gate import Gate, room_for, trusted_networks
 from lantern_site.inbox import Inbox
 from lantern_site.interpreter import tune
 from sessions_app.conf import conf
-from sessions_app.domain.errors import TooLarge
+from sessions_app.edge.body import too_long
 from sessions_app.engine.consumer import engine
 
 NO_HEADERS = Headers()
@@ -75,12 +75,11 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a piece of the body, within the limit."""
         self._body_size += len(data)
-        limit = conf().max_body_bytes
+        limit = self.channel.body_limit()
         if self._body_size <= limit:
             super().handleContentChunk(data)
         elif not self.channel.is_refused:
-            error = TooLarge(f"A request body has at most {limit} bytes.")
-            self.channel.refuse(error)
+            self.channel.refuse(too_long(limit))
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         """Pass a piece of a stream to the socket, anything else to Daphne."""

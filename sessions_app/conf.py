@@ -66,6 +66,9 @@ class Conf:
         268_435_456, "Events kept of ended turns in the memory of the process."
     )
     max_body_bytes: int = _setting(1_048_576, "Largest request body.")
+    max_message_bytes: int = _setting(
+        29_360_128, "Largest body of a message, with its attachments in base64."
+    )
     max_reply_characters: int = _setting(
         500_000, "A longer reply is cut there; each delta counts as four at least."
     )

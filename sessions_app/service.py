@@ -15,11 +15,11 @@ import msgspec
 
 from sessions_app import erasure
 from sessions_app.conf import conf
+from sessions_app.domain.attachments import NewFile
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import (
     BadRequest,
     NotAllowed,
-    RateLimited,
     WorkerShutdown,
 )
 from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
@@ -49,9 +49,6 @@ from sessions_app.store.posting import PostedTurn, TurnDraft
 from sessions_app.store.progress import ToolResult
 from sessions_app.store.sessions import SessionFilter
 
-MAX_MAILS = 5
-"""Of one session: a chat that anybody may begin must not become a way to send spam."""
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -59,7 +56,8 @@ class Caller:
 
     ``agents`` None means every agent; ``agent`` is the one it is bound to. ``user`` is
     whom its sessions are for; ``profile`` is what the site vouches for of them, and
-    None for a caller that is believed itself.
+    None for a caller that is believed itself. ``may_attach`` lets it send files
+    also to agents that take none from others.
     """
 
     name: str
@@ -68,6 +66,7 @@ class Caller:
     agent: str | None = None
     user: str = ""
     profile: Mapping[str, str] | None = None
+    may_attach: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +85,17 @@ class NewMessage:
     idempotency_key: str = ""
     operator: str = ""
     with_raw: bool = False
+    attachments: tuple[NewFile, ...] = ()
 
     def digest(self) -> str:
         """What tells two bodies under one Idempotency-Key apart."""
         body = (self.content, self.on_busy, self.allow_failover)
         tools = (self.client_tools, self.tool_choice)
-        said = (self.operator,) if self.operator else ()
+        said = [self.operator] if self.operator else []
+        said += (
+            f"{each.name} {hashlib.sha256(each.content).hexdigest()}"
+            for each in self.attachments
+        )
         return hashlib.sha256(msgspec.json.encode((*body, *tools, *said))).hexdigest()
 
 
@@ -197,13 +201,15 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
         raise WorkerShutdown()
     content = message.content
     if content is not None:
-        if not content.strip():
+        if not content.strip() and not message.attachments:
             raise BadRequest("The message is empty.", param="content")
         if len(content) > conf().max_message_characters:
             raise BadRequest(
                 f"A message has at most {conf().max_message_characters} characters.",
                 param="content",
             )
+    if message.attachments:
+        _require_attachments(caller, session_id)
     return posting.post(
         TurnDraft(
             session_id=session_id,
@@ -211,6 +217,7 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
             scope=caller.scope,
             content=content,
             operator=message.operator,
+            attachments=message.attachments,
             on_busy=message.on_busy,
             allow_failover=message.allow_failover,
             client_tools=[_as_stored(each) for each in message.client_tools],
@@ -227,6 +234,12 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
 def _as_stored(tool: ToolSpec) -> dict[str, Any]:
     name, description, schema = tool.name, tool.description, tool.input_schema
     return {"name": name, "description": description, "inputSchema": schema}
+
+
+def _require_attachments(caller: Caller, session_id: str) -> None:
+    sessions.require(caller.scope, session_id)
+    if not caller.may_attach and not sessions.takes_attachments(session_id):
+        raise NotAllowed("This agent takes no attachments.", param="attachments")
 
 
 async def wake(posted: PostedTurn) -> None:
@@ -276,20 +289,6 @@ def read_transcript(
     """Up to ``limit`` messages, oldest first, and one more if there is one."""
     sessions.require(caller.scope, session_id)
     return messages.page(session_id, limit=limit, after=after)
-
-
-def newest_messages(
-    caller: Caller, session_id: str, max_characters: int
-) -> tuple[list[Message], bool]:
-    """The last messages that fit, oldest first, and whether these are all."""
-    sessions.require(caller.scope, session_id)
-    return messages.newest(session_id, max_characters)
-
-
-def count_mail(session: Session) -> None:
-    """Count a transcript that is sent; RateLimited if there were enough."""
-    if not sessions.count_mail(session.pk, MAX_MAILS):
-        raise RateLimited("This conversation was sent often enough.")
 
 
 def get_turn(caller: Caller, session_id: str, turn_id: str) -> Turn:

@@ -78,6 +78,7 @@ class EmbedForm(forms.ModelForm[Embed]):
             "identity",
             "proof_of_work",
             "collect_context",
+            "attachments",
             "page_tool",
             "retention_days",
         )

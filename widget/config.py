@@ -27,6 +27,7 @@ class ConfigShape(serializers.Serializer[Any]):
     collectContext = serializers.BooleanField()
     pageTool = serializers.BooleanField()
     emailTranscript = serializers.BooleanField()
+    attachments = serializers.BooleanField()
     openAfter = serializers.FloatField(allow_null=True)
     openOnPath = serializers.CharField()
     openOnExit = serializers.BooleanField()
@@ -49,6 +50,7 @@ def config_of(embed: Embed) -> dict[str, Any]:
         "collectContext": embed.collect_context,
         "pageTool": embed.page_tool,
         "emailTranscript": can_send(),
+        "attachments": embed.attachments or embed.agent.attachments,
         "openAfter": embed.open_after_s,
         "openOnPath": embed.open_on_path,
         "openOnExit": embed.open_on_exit,

@@ -94,6 +94,10 @@ class Embed(models.Model):
         " the embed is close to its limits.",
     )
     is_enabled = models.BooleanField(default=True)
+    attachments = models.BooleanField(
+        default=False,
+        help_text="Let visitors send images and text files, whatever its agent says.",
+    )
     retention_days = models.PositiveIntegerField(
         null=True,
         blank=True,

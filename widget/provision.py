@@ -99,6 +99,11 @@ class EmbedSection(Section[Embed]):
             check=f.one_of(PROOF_OF_WORK),
         ),
         Field(
+            "attachments",
+            f.FLAG,
+            "Whether visitors may send images and text files, whatever the agent says.",
+        ),
+        Field(
             "retention_days",
             f.INTEGER,
             "Days after their last use at which the texts of its conversations are"

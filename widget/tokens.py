@@ -112,6 +112,7 @@ def _principal(claim: Claim, origin: str | None) -> Principal:
         agent=embed.agent.slug,
         user=user.id if user else "",
         profile=user.profile if user else {},
+        may_attach=embed.attachments,
     )
     return Principal("visitor", caller, embed=key)
 

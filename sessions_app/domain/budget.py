@@ -24,6 +24,8 @@ BYTES_PER_TOKEN = 3
 """English has about four characters a token, Chinese three bytes a character."""
 TOKENS_PER_MESSAGE = 16
 """What a chat template puts around it; one that a model was not made for, 15."""
+TOKENS_PER_IMAGE = 2_000
+"""More than vendors count of one image; they shrink what is larger."""
 TOKENS_PER_CALL = 12
 PICO = int(1 / COST_STEP)
 
@@ -132,7 +134,8 @@ def message_tokens(message: PromptMessage) -> int:
     for call in message.tool_calls:
         size += len(call.name) + len(msgspec.json.encode(call.arguments))
     markup = TOKENS_PER_MESSAGE + TOKENS_PER_CALL * len(message.tool_calls)
-    return math.ceil(size / BYTES_PER_TOKEN) + markup
+    images = TOKENS_PER_IMAGE * len(message.images)
+    return math.ceil(size / BYTES_PER_TOKEN) + markup + images
 
 
 def _tool_tokens(tool: ToolSpec) -> int:

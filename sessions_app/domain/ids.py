@@ -14,6 +14,7 @@ TURN = "tur"
 MESSAGE = "msg"
 ATTEMPT = "att"
 CALL = "call"
+FILE = "file"
 
 _FORM = re.compile("[0-9A-Za-z_]{1,40}")
 

@@ -19,6 +19,14 @@ class PromptToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptImage:
+    """An image beside a user's text; ``data`` is base64."""
+
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class PromptMessage:
     """One message of the prompt; a ``tool`` message answers ``tool_call_id``.
 
@@ -30,6 +38,7 @@ class PromptMessage:
     tool_calls: tuple[PromptToolCall, ...] = ()
     tool_call_id: str = ""
     turn: int = 0
+    images: tuple[PromptImage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sessions_app.domain.outcome import CallStatus, ToolCallRecord
-from sessions_app.domain.prompt import PromptMessage, PromptToolCall, Role
+from sessions_app.domain.prompt import PromptImage, PromptMessage, PromptToolCall, Role
 
 LOST_RESULT = "Error: the call was interrupted."
 
@@ -18,6 +18,7 @@ class StoredMessage:
     role: Role
     content: str
     turn: int = 0
+    images: tuple[PromptImage, ...] = ()
 
 
 def build_prompt(
@@ -34,19 +35,28 @@ def build_prompt(
     """
     prompt: list[PromptMessage] = []
     for message in messages:
-        if not message.content.strip():
+        if not message.content.strip() and not message.images:
             continue
         if message.role == "assistant" and prompt and calls:
             prompt += rounds_as_messages(calls.get(message.turn, ()), message.turn)
         if prompt and prompt[-1].role == message.role:
-            joined = f"{prompt[-1].content}\n\n{message.content}"
-            prompt[-1] = replace(prompt[-1], content=joined, turn=message.turn)
+            prompt[-1] = _joined(prompt[-1], message)
         elif prompt or message.role == "user":
             said = PromptMessage(message.role, message.content, turn=message.turn)
-            prompt.append(said)
+            prompt.append(replace(said, images=message.images))
     if system_prompt.strip():
         prompt.insert(0, PromptMessage("system", system_prompt))
     return prompt
+
+
+def _joined(before: PromptMessage, message: StoredMessage) -> PromptMessage:
+    texts = [text for text in (before.content, message.content) if text]
+    return replace(
+        before,
+        content="\n\n".join(texts),
+        turn=message.turn,
+        images=before.images + message.images,
+    )
 
 
 def with_summary(

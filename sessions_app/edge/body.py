@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -11,12 +12,26 @@ from sessions_app.domain.errors import BadRequest, TooLarge
 from sessions_app.domain.text import require_storable
 
 MAX_KEY_LENGTH = 255
+_WITH_FILES = re.compile(r"/v1/sessions/[^/?]+/messages")
 
 
-def decode_object(body: bytes) -> dict[str, Any]:
+def body_limit(method: str, path: str) -> int:
+    """How long a body may be: longer only where files may come along."""
+    if method == "POST" and _WITH_FILES.fullmatch(path.partition("?")[0]):
+        return max(conf().max_message_bytes, conf().max_body_bytes)
+    return conf().max_body_bytes
+
+
+def too_long(limit: int) -> TooLarge:
+    """The refusal of a body."""
+    return TooLarge(f"A request body has at most {limit} bytes.")
+
+
+def decode_object(body: bytes, limit: int | None = None) -> dict[str, Any]:
     """A JSON object; an empty body is an empty one."""
-    if len(body) > conf().max_body_bytes:
-        raise TooLarge(f"A request body has at most {conf().max_body_bytes} bytes.")
+    limit = limit or conf().max_body_bytes
+    if len(body) > limit:
+        raise too_long(limit)
     if not body.strip():
         return {}
     try:

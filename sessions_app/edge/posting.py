@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sessions_app import service
-from sessions_app.domain.errors import BadRequest, NotAllowed
+from sessions_app.domain.errors import NotAllowed
 from sessions_app.domain.states import OnBusy
+from sessions_app.edge.attachment_fields import attachments_of
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.body import idempotency_key
 from sessions_app.edge.pace import Act, require_pace
@@ -15,7 +16,6 @@ from sessions_app.edge.rest.shapes import NewMessageBody, TurnOptionsBody
 from sessions_app.edge.tool_fields import client_tools_of, tool_choice_of
 from sessions_app.service import NewMessage
 
-NOT_YET = ("attachments",)
 SERVER_ONLY = {"agent": "agent", "system_prompt": "systemPrompt", "user": "user"}
 
 
@@ -23,16 +23,16 @@ def message_of(
     body: Mapping[str, Any], key_header: str | None, *, has_content: bool
 ) -> NewMessage:
     """The validated message; ``has_content`` False for another answer."""
-    for name in NOT_YET:
-        if body.get(name):
-            raise BadRequest(f"{name} is not supported by this server.", param=name)
-    apart = (*NOT_YET, "clientTools", "toolChoice")
+    apart = {"clientTools", "toolChoice"}
+    if has_content:
+        apart.add("attachments")
     known = {name: value for name, value in body.items() if name not in apart}
     form = (NewMessageBody if has_content else TurnOptionsBody)(data=known)
     form.is_valid(raise_exception=True)
     fields = form.validated_data
     return NewMessage(
         content=fields.get("content"),
+        attachments=attachments_of(body.get("attachments")) if has_content else (),
         on_busy=OnBusy(fields.get("onBusy", OnBusy.QUEUE)),
         allow_failover=fields.get("failover", "on") == "on",
         client_tools=client_tools_of(body.get("clientTools"), "clientTools"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sessions_app.domain.budget import BYTES_PER_TOKEN, TOKENS_PER_IMAGE
 from sessions_app.domain.errors import ProviderError
 from sessions_app.domain.outcome import AttemptRecord, total_usage
 from sessions_app.domain.parts import UsagePart
@@ -119,4 +120,5 @@ def _characters(message: PromptMessage) -> int:
     calls = sum(
         len(call.name) + len(str(call.arguments)) for call in message.tool_calls
     )
-    return len(message.content) + calls
+    images = TOKENS_PER_IMAGE * BYTES_PER_TOKEN * len(message.images)
+    return len(message.content) + calls + images

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sessions_app.models.agent import Agent
 from sessions_app.models.alert import Alert
 from sessions_app.models.api_key import ApiKey
+from sessions_app.models.attachment import Attachment
 from sessions_app.models.attempt import Attempt
 from sessions_app.models.budget import Budget, BudgetLedger, BudgetReservation
 from sessions_app.models.idempotency import Idempotency
@@ -20,6 +21,7 @@ __all__ = [
     "Agent",
     "Alert",
     "ApiKey",
+    "Attachment",
     "Attempt",
     "Budget",
     "BudgetLedger",

@@ -44,6 +44,11 @@ class Agent(models.Model):
         help_text="Have the model summarise what its window has no room for any more.",
     )
     temperature = models.FloatField(null=True, blank=True)
+    attachments = models.BooleanField(
+        default=False,
+        help_text="Take images and text files with messages; its models must know"
+        " images.",
+    )
     retention_days = models.PositiveIntegerField(
         null=True,
         blank=True,

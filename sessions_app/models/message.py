@@ -33,6 +33,7 @@ class Message(models.Model):
     content = models.TextField()
     author = models.CharField(max_length=200, blank=True, default="")
     operator = models.CharField(max_length=100, blank=True, default="")
+    has_attachments = models.BooleanField(default=False)
     is_superseded = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 

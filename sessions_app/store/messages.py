@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db.models import Q
 
 from sessions_app.domain import ids
+from sessions_app.domain.attachments import StoredFile, told
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.outcome import ToolCallRecord
 from sessions_app.domain.prompt import PromptMessage
 from sessions_app.domain.transcript import StoredMessage, build_prompt
 from sessions_app.models import Message
-from sessions_app.store import sql
+from sessions_app.store import attachments, sql
 
 MAX_MESSAGES = 1000
 """Of the newest, beyond what any prompt has use for: a session has no end."""
@@ -21,6 +24,7 @@ READ_AT_ONCE = 50
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
     """Oldest first, ``limit`` and one more."""
     messages = Message.objects.filter(session=session_id)
+    messages = messages.prefetch_related(attachments.NAMES_ONLY)
     if after is not None:
         last = messages.filter(pk=after).first() if ids.could_be_id(after) else None
         if last is None:
@@ -38,6 +42,7 @@ def newest(session_id: str, max_characters: int) -> tuple[list[Message], bool]:
     Answers that were given again are left out.
     """
     messages = Message.objects.filter(session=session_id, is_superseded=False)
+    messages = messages.prefetch_related(attachments.NAMES_ONLY)
     found: list[Message] = []
     room = max_characters
     for message in messages.order_by("-ordinal", "-position").iterator(READ_AT_ONCE):
@@ -62,7 +67,7 @@ def prompt_of(
     calls of earlier turns.
     """
     rows = sql.rows(
-        "SELECT role, content, ordinal FROM sessions_app_message"
+        "SELECT role, content, ordinal, has_attachments FROM sessions_app_message"
         " WHERE session_id = %s AND NOT is_superseded"
         " AND ordinal > %s AND (ordinal < %s OR (ordinal = %s AND position = 0))"
         " ORDER BY ordinal DESC, position DESC LIMIT %s",
@@ -73,8 +78,19 @@ def prompt_of(
         MAX_MESSAGES,
     )
     calls = _calls_of(session_id, asked_ordinal) if with_tools and len(rows) > 1 else {}
-    messages = [StoredMessage(*row) for row in reversed(rows)]
+    files = {}
+    if any(row[3] for row in rows):
+        files = attachments.of_questions(session_id, after, asked_ordinal)
+    messages = [_stored(row, files) for row in reversed(rows)]
     return build_prompt(system_prompt, messages, calls)
+
+
+def _stored(row: sql.Row, files: Mapping[int, list[StoredFile]]) -> StoredMessage:
+    role, content, ordinal, has_files = row
+    if not has_files:
+        return StoredMessage(role, content, ordinal)
+    text, images = told(content, files.get(ordinal, ()))
+    return StoredMessage(role, text, ordinal, tuple(images))
 
 
 def _calls_of(session_id: str, before: int) -> dict[int, list[ToolCallRecord]]:

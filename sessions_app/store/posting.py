@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from sessions_app.conf import conf
 from sessions_app.domain import ids
+from sessions_app.domain.attachments import NewFile
 from sessions_app.domain.errors import (
     BadRequest,
     IdempotencyMismatch,
@@ -26,7 +27,7 @@ from sessions_app.domain.states import (
     TurnState,
 )
 from sessions_app.models import Idempotency, Message, Turn
-from sessions_app.store import budgets, sql, takeover
+from sessions_app.store import attachments, budgets, sql, takeover
 from sessions_app.store.budgets import Payer
 from sessions_app.store.claim import reserve_for
 from sessions_app.store.limits import require_room
@@ -56,6 +57,7 @@ class TurnDraft:
     idempotency_key: str = ""
     operator: str = ""
     with_raw: bool = False
+    attachments: Sequence[NewFile] = ()
     body_digest: str = ""
 
 
@@ -120,6 +122,8 @@ def _store(draft: TurnDraft, turn: Turn, message: Message | None) -> None:
     sql.insert(turn)
     if message is not None:
         sql.insert(message)
+        if draft.attachments:
+            attachments.keep(message.pk, draft.attachments)
     if draft.idempotency_key:
         Idempotency.objects.create(
             caller=draft.caller,
@@ -169,6 +173,7 @@ def _message(draft: TurnDraft, turn: Turn) -> Message:
         content=draft.content or "",
         author=draft.caller,
         operator=turn.operator,
+        has_attachments=bool(draft.attachments),
     )
 
 

@@ -16,7 +16,15 @@ from django.db.models.functions import Left, Now
 
 from sessions_app.conf import conf
 from sessions_app.domain.states import OPEN_STATES
-from sessions_app.models import Agent, Attempt, Idempotency, Session, ToolCall, Turn
+from sessions_app.models import (
+    Agent,
+    Attachment,
+    Attempt,
+    Idempotency,
+    Session,
+    ToolCall,
+    Turn,
+)
 from sessions_app.store import sql
 
 BATCH = 50
@@ -103,6 +111,7 @@ def _scrub(session_id: str, owner: str) -> None:
     Attempt.objects.filter(turn__session=session_id).update(diagnosis="")
     ToolCall.objects.filter(turn__session=session_id).delete()
     Idempotency.objects.filter(session=session_id).delete()
+    Attachment.objects.filter(message__session=session_id).delete()
     turns.update(
         user_message=None,
         operator="",

@@ -174,6 +174,11 @@ def close(session_id: str) -> list[str]:
     return list(turns.values_list("pk", flat=True))
 
 
+def takes_attachments(session_id: str) -> bool:
+    """Whether the session's agent takes files."""
+    return Session.objects.filter(pk=session_id, agent__attachments=True).exists()
+
+
 def count_mail(session_id: str, at_most: int) -> bool:
     """Count an e-mail of the session; False if there were as many already."""
     few = Session.objects.filter(pk=session_id, mails_sent__lt=at_most)

@@ -32,6 +32,7 @@ def test_allowed_origin_gets_token_and_config(visitors: Visitors) -> None:
     assert shown["visitorToken"].startswith("lv_")
     assert shown["session"] is None
     assert shown["config"]["title"] == "Chat with us"
+    assert shown["config"]["attachments"] is False
     assert shown["config"]["pageTool"] is False
     assert shown["config"]["emailTranscript"] is False
     assert answer.header("cache-control") == "no-store"

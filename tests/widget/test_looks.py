@@ -42,6 +42,7 @@ CONFIG = {
     "collectContext": True,
     "pageTool": False,
     "emailTranscript": False,
+    "attachments": False,
     "openAfter": 2.5,
     "openOnPath": "/pricing*",
     "openOnExit": True,

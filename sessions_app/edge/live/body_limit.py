@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sessions_app.conf import conf
-from sessions_app.domain.errors import BadRequest, TooLarge
+from sessions_app.domain.errors import BadRequest
+from sessions_app.edge.body import body_limit, too_long
 from sessions_app.edge.live.answers import refuse
 
 App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
@@ -19,8 +19,8 @@ class BodyLimit:
         self._app = app
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        limit = conf().max_body_bytes
-        error = TooLarge(f"A request body has at most {limit} bytes.")
+        limit = body_limit(scope["method"], scope["path"])
+        error = too_long(limit)
         size = 0
 
         async def receive_within() -> dict[str, Any]:

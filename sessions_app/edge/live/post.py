@@ -11,6 +11,7 @@ from contextlib import aclosing
 
 from sessions_app import service
 from sessions_app.bus import get_bus
+from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.body import decode_object
@@ -47,7 +48,9 @@ def _accept(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
     principal.require_write()
     require_message_pace(principal, session_id, request.address)
     message = message_of(
-        decode_object(body), request.header("idempotency-key"), has_content=True
+        decode_object(body, conf().max_message_bytes),
+        request.header("idempotency-key"),
+        has_content=True,
     )
     return service.accept_message(principal.caller, session_id, message)
 

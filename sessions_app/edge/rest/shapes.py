@@ -56,9 +56,18 @@ class TurnOptionsBody(StrictSerializer):
     toolChoice = serializers.JSONField(required=False)
 
 
+class NewFileBody(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    mediaType = serializers.CharField()
+    # Base64.
+    data = serializers.CharField()  # type: ignore[assignment]
+
+
 class NewMessageBody(TurnOptionsBody):
     # Length is checked by the service, whose limit is a setting.
     content = StrictCharField(trim_whitespace=False, allow_blank=True)
+    # Read by edge.attachment_fields; here for the schema.
+    attachments = NewFileBody(many=True, required=False)
 
 
 class TakeoverBody(StrictSerializer):
@@ -109,12 +118,20 @@ class SessionShape(serializers.Serializer[Any]):
     updatedAt = serializers.DateTimeField()
 
 
+class FileShape(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    mediaType = serializers.CharField()
+    size = serializers.IntegerField()
+
+
 class MessageShape(serializers.Serializer[Any]):
     id = serializers.CharField()
     role = serializers.CharField()
     content = serializers.CharField()
     turnId = serializers.CharField()
     createdAt = serializers.DateTimeField()
+    attachments = FileShape(many=True, required=False)
     superseded = serializers.BooleanField(required=False)
     operator = serializers.CharField(required=False)
 
@@ -226,6 +243,16 @@ def message_object(message: Message) -> dict[str, Any]:
         "turnId": message.turn_id,
         "createdAt": message.created_at,
     }
+    if message.has_attachments:
+        shown["attachments"] = [
+            {
+                "id": file.pk,
+                "name": file.name,
+                "mediaType": file.media_type,
+                "size": file.size,
+            }
+            for file in message.attachments.all()
+        ]
     if message.is_superseded:
         shown["superseded"] = True
     if message.operator:

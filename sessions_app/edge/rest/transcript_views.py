@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sessions_app import mail, service
+from sessions_app import keepsakes, mail, service
 from sessions_app.domain.errors import BadRequest
 from sessions_app.edge.pace import Act, require_pace, take
 from sessions_app.edge.rest.base import (
@@ -67,13 +67,13 @@ class TranscriptEndpoint(Endpoint):
             raise BadRequest("This server sends no e-mail.")
         require_pace(self.principal, Act.MAIL, address_of(request))
         take(Act.MAIL, {"recipient": address.lower()})
-        service.count_mail(session)
+        keepsakes.count_mail(session)
         text = self._transcript(session, MAX_MAIL_CHARACTERS, "plain")
         mail.send(address, _title(session), text)
         return Response(status=204)
 
     def _transcript(self, session: Session, max_characters: int, form: Form) -> str:
-        found, is_whole = service.newest_messages(
+        found, is_whole = keepsakes.newest_messages(
             self.principal.caller, session.pk, max_characters
         )
         lines = [_line(message) for message in found]
@@ -88,7 +88,9 @@ def _title(session: Session) -> str:
 def _line(message: Message) -> Line:
     name = message.operator if message.role == "assistant" else ""
     at = message.created_at.astimezone(UTC)
-    return Line(name or NAMES.get(message.role, message.role), at, message.content)
+    files = [f"[File {file.name}]" for file in message.attachments.all()]
+    text = "\n".join([message.content, *files])
+    return Line(name or NAMES.get(message.role, message.role), at, text)
 
 
 def _wanted_form(accept: str) -> Form:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app.edge.rest import operator_views, transcript_views, views
+from sessions_app.edge.rest import (
+    attachment_views,
+    operator_views,
+    transcript_views,
+    views,
+)
 from sessions_app.edge.rest.schema import socket_schema_page
 
 SESSION = "sessions/<str:session_id>"
@@ -17,6 +22,10 @@ urlpatterns = [
     path(f"{SESSION}/messages", views.MessagesEndpoint.as_view()),
     path(f"{SESSION}/regenerate", views.RegenerateEndpoint.as_view()),
     path(f"{SESSION}/ticket", views.TicketEndpoint.as_view()),
+    path(
+        f"{SESSION}/attachments/<str:attachment_id>",
+        attachment_views.AttachmentEndpoint.as_view(),
+    ),
     path(f"{SESSION}/transcript", transcript_views.TranscriptEndpoint.as_view()),
     path(f"{SESSION}/takeover", operator_views.TakeoverEndpoint.as_view()),
     path(f"{SESSION}/replies", operator_views.OperatorRepliesEndpoint.as_view()),

@@ -69,7 +69,17 @@ def _blocks(message: PromptMessage) -> list[Block]:
         if message.content:
             result["content"] = message.content
         return [result]
-    blocks: list[Block] = []
+    blocks: list[Block] = [
+        {
+            "type": "image",
+            "source": {
+                "type": "base64",
+                "media_type": image.media_type,
+                "data": image.data,
+            },
+        }
+        for image in message.images
+    ]
     if message.content.strip():
         blocks.append({"type": "text", "text": message.content})
     blocks += [

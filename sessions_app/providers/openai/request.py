@@ -56,11 +56,18 @@ def _tool_fields(request: CompletionRequest, service: Service) -> dict[str, Any]
 
 def _is_sent(message: PromptMessage) -> bool:
     """Empty text is left out: strict providers refuse it."""
-    return bool(message.content or message.tool_calls or message.role == "tool")
+    return bool(
+        message.content
+        or message.images
+        or message.tool_calls
+        or message.role == "tool"
+    )
 
 
 def _message(message: PromptMessage, id_length: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        found["content"] = _parts(message)
     if message.role == "tool":
         found["tool_call_id"] = _call_id(message.tool_call_id, id_length)
     if message.tool_calls:
@@ -85,6 +92,17 @@ def _call_id(call_id: str, length: int) -> str:
     if not length or is_fit:
         return call_id
     return hashlib.sha256(call_id.encode()).hexdigest()[:length]
+
+
+def _parts(message: PromptMessage) -> list[dict[str, Any]]:
+    """Text and images, these as data URLs: a provider need not reach Lantern."""
+    parts: list[dict[str, Any]] = []
+    if message.content:
+        parts.append({"type": "text", "text": message.content})
+    for image in message.images:
+        url = f"data:{image.media_type};base64,{image.data}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
 
 
 def _choice(choice: ToolChoice) -> Any:

@@ -79,6 +79,11 @@ class AgentSection(Section[Agent]):
         ),
         Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
         Field(
+            "attachments",
+            f.FLAG,
+            "Whether images and text files are taken with messages.",
+        ),
+        Field(
             "retention_days",
             f.INTEGER,
             "Days after their last use at which the texts of its conversations are"

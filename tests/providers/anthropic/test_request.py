@@ -6,6 +6,7 @@ import msgspec
 
 from sessions_app.domain.prompt import (
     CompletionRequest,
+    PromptImage,
     PromptMessage,
     PromptToolCall,
     ToolChoice,
@@ -90,3 +91,13 @@ def test_choices_have_their_own_words() -> None:
 
 def test_temperature_stays_in_range() -> None:
     assert body(said("user"), temperature=1.7)["temperature"] == 1.0
+
+
+def test_images_go_before_the_text() -> None:
+    image = PromptImage("image/png", "aGk=")
+    (sent,) = body(said("user", "Look", images=(image,)))["messages"]
+    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    assert sent["content"] == [
+        {"type": "image", "source": source},
+        {"type": "text", "text": "Look"},
+    ]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sessions_app.domain.prompt import (
+    PromptImage,
     PromptMessage,
     PromptToolCall,
     ToolChoice,
@@ -127,3 +128,14 @@ def test_foreign_call_ids_fit_the_service() -> None:
 def test_temperature_of_zero_is_sent() -> None:
     assert body(temperature=0.0)["temperature"] == 0.0
     assert "temperature" not in body()
+
+
+def test_images_go_as_data_urls() -> None:
+    image = PromptImage("image/png", "aGk=")
+    sent = body(PromptMessage("user", "Look", images=(image,)))["messages"][0]
+    assert sent["content"] == [
+        {"type": "text", "text": "Look"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+    ]
+    alone = body(PromptMessage("user", images=(image,)))["messages"][0]
+    assert [part["type"] for part in alone["content"]] == ["image_url"]
