@@ -30,6 +30,8 @@ export interface TurnView {
   key: string;
   turnId: string | null;
   userText: string | null;
+  /** Names of the files that came with it. */
+  files: readonly string[];
   /** It answers the message of the turn before it again. */
   isAgain: boolean;
   /** The person who speaks in the agent's place, or was brought the message. */
@@ -62,6 +64,7 @@ export function newTurn(key: string, turnId: string | null, phase: TurnPhase): T
     key,
     turnId,
     userText: null,
+    files: [],
     isAgain: false,
     operator: null,
     text: "",
@@ -91,8 +94,10 @@ export function proposeTurn(
   state: ConversationState,
   key: string,
   userText: string | null,
+  files: readonly string[] = [],
 ): ConversationState {
-  const turn = { ...newTurn(key, null, "sending"), userText, isAgain: userText === null };
+  const isAgain = userText === null;
+  const turn = { ...newTurn(key, null, "sending"), userText, files, isAgain };
   return { ...state, turns: [...state.turns, turn] };
 }
 
@@ -123,6 +128,7 @@ export function acceptTurn(
           ...streamed,
           key,
           userText: proposed.userText ?? streamed.userText,
+          files: proposed.files,
           isAgain: proposed.isAgain,
         };
   const turns = state.turns
@@ -162,7 +168,8 @@ export function mergeTranscript(
 function storedIn(turn: TurnView, message: Message): TurnView {
   const operator = message.operator ?? turn.operator;
   if (message.role === "user") {
-    const asked = { ...turn, operator, userText: message.content, isAgain: false };
+    const files = message.attachments?.map(({ name }) => name) ?? [];
+    const asked = { ...turn, operator, userText: message.content, files, isAgain: false };
     return operator !== null && turn.phase === "unanswered" ? broughtTo(asked) : asked;
   }
   if (message.role !== "assistant") return turn;

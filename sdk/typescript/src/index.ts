@@ -41,10 +41,12 @@ export {
   type CallOptions,
   type ClientTool,
   type Message,
+  type NewFile,
   type NewMessage,
   type NewSession,
   type Page,
   type Session,
+  type StoredFile,
   type ToolResult,
 } from "./sessions.js";
 export { SseDecoder, type SseFrame } from "./sse.js";

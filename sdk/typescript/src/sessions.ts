@@ -20,6 +20,7 @@ export interface Message {
   content: string;
   turnId: string | null;
   createdAt: string;
+  attachments?: readonly StoredFile[];
   /** A later answer took its place. */
   superseded?: boolean;
   /** The person who answered with it, or to whom it was brought. */
@@ -60,8 +61,23 @@ export interface ToolResult {
   isError?: boolean;
 }
 
+/** A file to send; `data` is base64. */
+export interface NewFile {
+  name: string;
+  mediaType: string;
+  data: string;
+}
+
+export interface StoredFile {
+  id: string;
+  name: string;
+  mediaType: string;
+  size: number;
+}
+
 export interface NewMessage {
   content: string;
+  attachments?: readonly NewFile[];
   clientTools?: readonly ClientTool[];
   onBusy?: "queue" | "reject" | "interrupt";
   failover?: "off";

@@ -32,6 +32,8 @@ export interface WidgetConfig extends PageWishes {
   suggestions?: string[];
   /** The server can send transcripts by e-mail. */
   emailTranscript?: boolean;
+  /** Files may go with messages. */
+  attachments?: boolean;
   accent?: string;
   theme?: string;
   position?: string;

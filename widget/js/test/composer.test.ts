@@ -1,12 +1,13 @@
 import { beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { translator } from "../src/i18n/index.js";
 import { createComposer, type ComposerView } from "../src/panel/view/composer.js";
 
 beforeAll(() => {
   vi.stubGlobal("CSS", { supports: () => true });
 });
 
-const LABELS = { field: "Message", placeholder: "", send: "Send", stop: "Stop" };
-const onSend = vi.fn(async (_text: string) => true);
+const LABELS = { field: "Message", placeholder: "" };
+const onSend = vi.fn(async (_text: string, _files: readonly unknown[]) => true);
 const onStop = vi.fn();
 let drafts: string[] = [];
 let composer: ComposerView;
@@ -32,7 +33,9 @@ beforeEach(() => {
   onSend.mockResolvedValue(true);
   drafts = [];
   composer = createComposer({
+    t: translator("en"),
     labels: LABELS,
+    onRefused: vi.fn(),
     draft: "",
     onDraft: (text) => drafts.push(text),
     onSend,
@@ -45,7 +48,7 @@ test("Enter sends once and clears the field", () => {
   type(" Hi ");
   press({ keyCode: 13 });
   press({ keyCode: 13 });
-  expect(onSend.mock.calls).toEqual([["Hi"]]);
+  expect(onSend.mock.calls).toEqual([["Hi", []]]);
   expect(field().value).toBe("");
   expect(drafts.at(-1)).toBe("");
 });

@@ -79,16 +79,13 @@ function operatorComposer(
   const drafts = safeStorage("sessionStorage");
   const draftName = `lantern:${sessionId}:draft`;
   return createComposer({
-    labels: {
-      field: t("reply"),
-      placeholder: t("replyPlaceholder"),
-      send: t("send"),
-      stop: t("stop"),
-    },
+    t,
+    labels: { field: t("reply"), placeholder: t("replyPlaceholder") },
     draft: drafts.get(draftName) ?? "",
     onDraft: (text) => drafts.set(draftName, text),
     onSend: send,
     onStop: () => void chat.stop(),
+    onRefused: () => undefined,
   });
 }
 

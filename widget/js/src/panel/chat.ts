@@ -14,6 +14,8 @@ import {
   type ClientTool,
   type ConversationState,
   type LanternClient,
+  type NewFile,
+  type NewMessage,
   type SessionEvent,
   type SessionStream,
   type ToolResult,
@@ -57,7 +59,7 @@ export class Chat {
   /** Turns begun by this tab, or already looked up: their user message is known. */
   readonly #knownTurns = new Set<string>();
   /** A message whose acceptance is unknown keeps its key, should it be sent again. */
-  #unconfirmed: { content: string; key: string } | null = null;
+  #unconfirmed: { message: string; key: string } | null = null;
   #stopRequested = false;
 
   constructor(access: SessionAccess, store: Store, t: Translate, events: ChatEvents) {
@@ -92,13 +94,14 @@ export class Chat {
   }
 
   /** Resolves to whether the server took the message. */
-  async send(content: string): Promise<boolean> {
+  async send(content: string, attachments: readonly NewFile[] = []): Promise<boolean> {
     const key = `local-${newIdempotencyKey()}`;
     this.#store.set({ notice: null });
-    this.#store.converse((state) => proposeTurn(state, key, content));
-    const isAgain = this.#unconfirmed?.content === content;
+    this.#store.converse((state) => proposeTurn(state, key, content, namesOf(attachments)));
+    const message = attachments.length === 0 ? { content } : { content, attachments };
+    const isAgain = this.#unconfirmed?.message === JSON.stringify(message);
     const idempotencyKey = isAgain ? this.#unconfirmed!.key : newIdempotencyKey();
-    return this.#begin(key, () => this.#post(content, idempotencyKey));
+    return this.#begin(key, () => this.#post(message, idempotencyKey));
   }
 
   /** Answers as a person. Resolves to whether the server took it. */
@@ -200,16 +203,16 @@ export class Chat {
     }
   }
 
-  async #post(content: string, idempotencyKey: string): Promise<AcceptedTurn> {
+  async #post(said: NewMessage, idempotencyKey: string): Promise<AcceptedTurn> {
     const { sessions } = this.#access.client;
     const sessionId = await this.#access.ensure();
     const clientTools = this.#access.clientTools?.() ?? [];
-    const message = clientTools.length === 0 ? { content } : { content, clientTools };
+    const message = clientTools.length === 0 ? said : { ...said, clientTools };
     try {
       return await sessions.postMessage(sessionId, message, { idempotencyKey });
     } catch (error) {
       if (error instanceof ConnectionError) {
-        this.#unconfirmed = { content, key: idempotencyKey };
+        this.#unconfirmed = { message: JSON.stringify(said), key: idempotencyKey };
       }
       if (!isGone(error) || !this.#access.forget(sessionId)) throw error;
     }
@@ -330,6 +333,10 @@ function awaitsPerson({ turns }: ConversationState): boolean {
   const last = turns.at(-1);
   if (last === undefined) return false;
   return last.operator !== null || last.toolCalls.some(({ name }) => name === "hand_over");
+}
+
+function namesOf(files: readonly NewFile[]): string[] {
+  return files.map(({ name }) => name);
 }
 
 function isGone(error: unknown): boolean {

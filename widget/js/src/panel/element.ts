@@ -1,4 +1,4 @@
-import { activeTurn, type SessionEvent } from "@lantern/sdk";
+import { activeTurn, type NewFile, type SessionEvent } from "@lantern/sdk";
 import { adoptStyles, el } from "../dom.js";
 import type { PageFacts, Panel, PanelHost, WidgetConfig } from "../host.js";
 import { loadWords, translator, type Translate } from "../i18n/index.js";
@@ -101,11 +101,11 @@ class ChatPanel implements Panel {
     this.#chat.hide();
   }
 
-  async send(text: string): Promise<boolean> {
+  async send(text: string, files: readonly NewFile[] = []): Promise<boolean> {
     this.#thread.scrollToEnd();
     if (!(await this.#arrive())) return false;
     void this.#keepContext();
-    const isTaken = await this.#chat.send(text);
+    const isTaken = await this.#chat.send(text, files);
     if (isTaken) this.#host.emit("sent", { text });
     return isTaken;
   }
@@ -196,15 +196,12 @@ class ChatPanel implements Panel {
 
   #buildComposer() {
     return createComposer({
-      labels: {
-        field: this.#t("message"),
-        placeholder: this.#t("placeholder"),
-        send: this.#t("send"),
-        stop: this.#t("stop"),
-      },
+      t: this.#t,
+      labels: { field: this.#t("message"), placeholder: this.#t("placeholder") },
       ...keepDraft(this.#host.options.key),
-      onSend: (text) => this.send(text),
+      onSend: (text, files) => this.send(text, files),
       onStop: () => void this.#chat.stop(),
+      onRefused: (text) => this.#store.set({ notice: { text, action: null } }),
     });
   }
 
@@ -287,6 +284,7 @@ class ChatPanel implements Panel {
     const collectContext = String(askContext ?? config.collectContext ?? false) !== "false";
     this.#context.setWanted({ ...config, collectContext });
     this.#composer.setPlaceholder(config.placeholder || this.#t("placeholder"));
+    this.#composer.setFiles(config.attachments === true);
     this.#render(this.#store.state);
   }
 

@@ -1,6 +1,7 @@
 import { activeTurn, isActive, type ConversationState, type TurnView } from "@lantern/sdk";
-import { el, type View } from "../../dom.js";
+import { el, icon, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
+import { CLIP } from "../../icons.js";
 import { whyNoReply } from "../explain.js";
 import { MarkdownView } from "../markdown.js";
 import { createNotice, type NoticeState } from "./notice.js";
@@ -33,22 +34,31 @@ export function createTurnView(options: TurnViewOptions): View<TurnViewState> {
   return {
     element,
     update(state) {
-      question.update(state.turn.userText);
+      question.update(state.turn);
       reply.update(state);
       notice.update(state.isReplaced ? null : failureOf(state, t));
     },
   };
 }
 
-function createQuestion(label: string): View<string | null> {
+function createQuestion(label: string): View<TurnView> {
   const text = el("div", { class: "bubble", part: "bubble", dir: "auto" });
+  const names = el("ul", { class: "files" });
   const author = el("span", { class: "author" }, label);
-  const element = el("article", { class: "question", "aria-label": label }, author, text);
+  const element = el("article", { class: "question", "aria-label": label }, author, names, text);
+  let shown: readonly string[] = [];
   return {
     element,
-    update(userText) {
+    update({ userText, files }) {
       element.hidden = userText === null;
       if (userText !== null && text.textContent !== userText) text.textContent = userText;
+      text.hidden = userText === "";
+      names.hidden = files.length === 0;
+      if (files === shown) return;
+      shown = files;
+      names.replaceChildren(
+        ...files.map((name) => el("li", { class: "file" }, icon(CLIP), el("bdi", {}, name))),
+      );
     },
   };
 }

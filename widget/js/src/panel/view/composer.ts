@@ -1,23 +1,31 @@
+import type { NewFile } from "@lantern/sdk";
 import { el, type View } from "../../dom.js";
+import type { Translate } from "../../i18n/index.js";
 import { SEND, STOP } from "../../icons.js";
 import { iconButton } from "../button.js";
+import { createFilePicker, type FilePicker } from "./file-picker.js";
 
 export interface ComposerState {
   isRunning: boolean;
 }
 
 export interface ComposerOptions {
-  labels: { field: string; placeholder: string; send: string; stop: string };
+  t: Translate;
+  labels: { field: string; placeholder: string };
   draft: string;
   onDraft: (text: string) => void;
-  /** Resolves to whether the message was taken; if not, its text comes back. */
-  onSend: (text: string) => Promise<boolean>;
+  /** Resolves to whether the message was taken; if not, all of it comes back. */
+  onSend: (text: string, files: readonly NewFile[]) => Promise<boolean>;
   onStop: () => void;
+  /** A sentence about a file that cannot be sent. */
+  onRefused: (sentence: string) => void;
 }
 
 export interface ComposerView extends View<ComposerState> {
   focus(): void;
   setPlaceholder(text: string): void;
+  /** Whether files may go with a message. */
+  setFiles(areWanted: boolean): void;
   clear(): void;
 }
 
@@ -33,10 +41,11 @@ class Composer implements ComposerView {
   readonly #field: HTMLTextAreaElement;
   readonly #stop: HTMLButtonElement;
   readonly #send: HTMLButtonElement;
+  readonly #files: FilePicker;
   #isRunning = false;
 
   constructor(options: ComposerOptions) {
-    const { labels } = options;
+    const { t, labels, onRefused } = options;
     this.#options = options;
     this.#field = el("textarea", {
       class: "field",
@@ -48,14 +57,17 @@ class Composer implements ComposerView {
       dir: "auto",
     });
     this.#field.value = options.draft;
-    this.#stop = iconButton("stop", labels.stop, STOP, () => {
+    this.#stop = iconButton("stop", t("stop"), STOP, () => {
       this.#options.onStop();
       this.focus();
     });
-    this.#send = iconButton("send", labels.send, SEND, () => void this.#submit());
+    this.#send = iconButton("send", t("send"), SEND, () => void this.#submit());
+    this.#files = createFilePicker({ t, onRefused, onChange: () => this.#render() });
     this.element = el(
       "div",
       { class: "composer", part: "composer" },
+      this.#files.chips,
+      this.#files.button,
       this.#field,
       this.#stop,
       this.#send,
@@ -78,11 +90,17 @@ class Composer implements ComposerView {
     this.#field.placeholder = text;
   }
 
+  setFiles(areWanted: boolean): void {
+    this.#files.setWanted(areWanted);
+  }
+
   clear(): void {
+    this.#files.take();
     this.#setText("");
   }
 
   #listen(): void {
+    this.#files.listenTo(this.element);
     this.#field.addEventListener("input", () => {
       this.#options.onDraft(this.#field.value);
       this.#render();
@@ -99,10 +117,12 @@ class Composer implements ComposerView {
 
   async #submit(): Promise<void> {
     const text = this.#field.value.trim();
-    if (text === "") return;
-    this.clear();
+    if (text === "" && this.#files.isEmpty) return;
+    const files = this.#files.take();
+    this.#setText("");
     this.focus();
-    if (await this.#options.onSend(text)) return;
+    if (await this.#options.onSend(text, files)) return;
+    this.#files.restore(files);
     const since = this.#field.value;
     this.#setText(since === "" ? text : `${text}\n${since}`);
   }
@@ -114,7 +134,7 @@ class Composer implements ComposerView {
   }
 
   #render(): void {
-    const isEmpty = this.#field.value.trim() === "";
+    const isEmpty = this.#field.value.trim() === "" && this.#files.isEmpty;
     this.#stop.hidden = !this.#isRunning;
     this.#send.hidden = this.#isRunning && isEmpty;
     this.#send.disabled = isEmpty;
