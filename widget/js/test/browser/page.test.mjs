@@ -67,6 +67,10 @@ test("a selection is cut, and forgotten when the page lets go of it", async () =
   };
   assert.equal((await selection()).length, 4000);
   await page.locator("header").click();
-  await page.evaluate(() => document.getSelection().removeAllRanges());
+  await page.evaluate(async () => {
+    document.getSelection().removeAllRanges();
+    // The page is told of it in a task of its own, and must be before the chat has focus.
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  });
   assert.equal(await selection(), "");
 });
