@@ -104,7 +104,7 @@ if IS_DAPHNE:  # uvicorn leaves these to the proxy before it
 async def test_long_body_is_refused_unread(server: LiveServer, framing: str) -> None:
     before = resident_bytes(server.pid)
     async with connection(server) as (reader, writer):
-        head = b"POST /v1/sessions/sess_1/messages HTTP/1.1\r\nHost: localhost\r\n"
+        head = b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\n"
         is_chunked = framing == "chunked"
         how = (
             b"Transfer-Encoding: chunked"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -43,14 +43,16 @@ def redis() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-async def cluster(
+def cluster(
     tmp_path: Path, upstream: FakeUpstream, redis: RedisServer
-) -> AsyncIterator[Cluster]:
+) -> Iterator[Cluster]:
     """Two web processes, and nobody who runs turns."""
     with Postgres.temporary() as postgres:
         toml = TOML.format(base_url=upstream.base_url, key=KEY) + EMBED
         folder = tmp_path / "lantern_limits"
-        async with Cluster(folder, toml, postgres, redis.url, workers=0) as cluster:
+        cluster = Cluster(folder, toml, postgres, redis.url)
+        cluster.workers.clear()
+        with cluster:
             yield cluster
 
 

@@ -22,6 +22,7 @@ from sessions_app.store.db import in_thread
 from tests.edge.live.conftest import Socket
 from tests.fakes.edge import Live, make_people
 from tests.fakes.scripted_provider import Step, says
+from tests.fakes.waiting import until
 
 COUNT = int(os.environ.get("LANTERN_SOCKET_SEQUENCES", "200"))
 TOOL = {"name": "weather", "inputSchema": {"type": "object"}}
@@ -139,9 +140,13 @@ async def test_random_sequences_leave_nothing_behind(transactional_db: None) -> 
     open_turns = Turn.objects.filter(state__in=OPEN_STATES)
     while await in_thread(open_turns.exists):  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    names = {task.get_name() for task in asyncio.all_tasks()}
-    assert not [name for name in names if name.startswith("tur_")]
+    await until(lambda: not _turn_tasks())  # an end is announced after it is stored
     await live.engine.stop()
+
+
+def _turn_tasks() -> list[str]:
+    names = (task.get_name() for task in asyncio.all_tasks())
+    return [name for name in names if name.startswith("tur_")]
 
 
 def _is_closed(session_id: str) -> bool:
