@@ -55,6 +55,7 @@ class SharedBell(LocalBell):
         self._log = log
         self._rung: dict[str, None] = {}
         self._ringing: asyncio.Task[None] | None = None
+        self._channel = ""
         self._hub: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._is_down = False
@@ -102,10 +103,10 @@ class SharedBell(LocalBell):
             async with asyncio.timeout(TIMEOUT_S), self._opening:
                 if self._hub is None:
                     layer = get_channel_layer()
-                    channel = await layer.new_channel("lantern.")
-                    await layer.group_add(READERS, channel)
-                    hearing = self._hear(channel)
-                    self._hub = asyncio.get_running_loop().create_task(hearing)
+                    # Kept: one that nobody reads would fill up, once in the group.
+                    self._channel = self._channel or await layer.new_channel("lantern.")
+                    await layer.group_add(READERS, self._channel)
+                    self._hub = asyncio.get_running_loop().create_task(self._hear())
         except FAILURES:
             logger.warning("Redis is down: readers look at the database.")
 
@@ -118,10 +119,10 @@ class SharedBell(LocalBell):
         if not self.has_readers(reader.key):
             self._log.windows.pop(reader.key, None)
 
-    async def _hear(self, channel: str) -> None:
+    async def _hear(self) -> None:
         layer = get_channel_layer()
         while True:
-            message: dict[str, Any] = await layer.receive(channel)
+            message: dict[str, Any] = await layer.receive(self._channel)
             for session_id, rows in message["told"]:
                 window = self._log.windows.get(session_id)
                 if window is None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from channels.layers import get_channel_layer
 
 from sessions_app.bus import Bus, LogGap, StaleFence, redis_bus
 from sessions_app.bus.redis_log import RedisLog
@@ -70,6 +71,26 @@ async def test_lost_bell_costs_a_second(shared: Bus, other: Bus) -> None:
         async with asyncio.timeout(5):
             assert await place.wait() is True
         assert await places(other, START) == ["1-1"]
+
+
+# Each try made a channel more; those in the group filled up, with nobody to read them.
+async def test_bell_that_was_not_hung_up_leaves_no_channel_behind(shared: Bus) -> None:
+    layer = get_channel_layer()._get_layer()
+    add = layer.group_add
+
+    async def fail(group: str, channel: str) -> None:
+        await add(group, channel)
+        raise ConnectionError
+
+    layer.group_add = fail
+    with shared.bell.subscribe(S, 15) as place:
+        for _ in range(3):
+            await place.ready()
+        layer.group_add = add
+        await place.ready()
+        assert len(layer.channels) == 1
+        await append(shared, [delta(1, 1)])
+        assert await place.wait() is True
 
 
 async def test_events_that_do_not_continue_come_from_the_log(
