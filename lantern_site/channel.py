@@ -30,6 +30,8 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
     """Headers and body are due within a time; a body is as long as it may be."""
 
     length: int | None
+    body_limit: int
+    """Of the request that is being read."""
     is_refused = False
     _is_between = False
     """Whether the next byte begins a request on a connection that was kept."""
@@ -50,19 +52,16 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
         super().dataReceived(data)
 
     def allHeadersReceived(self) -> None:
+        method, path = self._command.decode("latin-1"), self._path.decode("latin-1")
+        self.body_limit = body_limit(method, path)
         # None is a length that only the end of the body tells.
-        if self.length is not None and self.length > self.body_limit():
-            self.refuse(too_long(self.body_limit()))
+        if self.length is not None and self.length > self.body_limit:
+            self.refuse(too_long(self.body_limit))
             self.length = None
             return
         if self.length != 0:
             self.setTimeout(conf().body_timeout_s)
         super().allHeadersReceived()
-
-    def body_limit(self) -> int:
-        """Of the request that is being read."""
-        method, path = self._command, self._path
-        return body_limit(method.decode("latin-1"), path.decode("latin-1"))
 
     def rawDataReceived(self, data: bytes) -> None:
         if not self.is_refused:

@@ -75,7 +75,7 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a piece of the body, within the limit."""
         self._body_size += len(data)
-        limit = self.channel.body_limit()
+        limit = self.channel.body_limit
         if self._body_size <= limit:
             super().handleContentChunk(data)
         elif not self.channel.is_refused:
