@@ -102,6 +102,7 @@ class TurnEnd:
 
     ``text`` is None if the turn has no reply (it failed), else the stored text.
     ``operator`` is the name of the person who speaks in the agent's place, if one does.
+    ``raw`` is the provider's message that ended the reply; it is told, and not stored.
     """
 
     state: TurnState
@@ -115,4 +116,5 @@ class TurnEnd:
     error_retryable: bool = False
     has_deltas: bool = False
     operator: str = ""
+    raw: bytes = b""
     attempts: tuple[AttemptRecord, ...] = field(default=())

@@ -72,7 +72,6 @@ class TurnRun:
         self._shown = list(work.progress.shown)
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
-        self._raw_of_end = b""
         self._is_begun = False
         self._is_ending = False
         self.following: str | None = None
@@ -167,7 +166,6 @@ class TurnRun:
 
     def _completed(self, reply: Reply) -> TurnEnd:
         is_cancelled = reply.stop_reason is StopReason.CANCELLED
-        self._raw_of_end = reply.raw
         return TurnEnd(
             state=TurnState.CANCELLED if is_cancelled else TurnState.COMPLETED,
             terminal_n=self._publisher.next_n,
@@ -177,6 +175,7 @@ class TurnRun:
             digest=digest_of(reply.text),
             has_deltas=bool(self._shown),
             operator=self.work.operator,
+            raw=reply.raw,
             attempts=self._book.take_unstored(),
         )
 
@@ -221,8 +220,7 @@ class TurnRun:
         announcement = Announcement(
             work.session_id, work.turn_id, committed, work.canned_reply
         )
-        raws = [self._raw_of_end] if committed.text is not None else []
-        await self._publisher.publish(*announcement.events(), raws=raws)
+        await self._publisher.publish(*announcement.events(), raws=[committed.raw])
 
     async def _commit(self, end: TurnEnd) -> TurnEnd | None:
         """Store the end, or that it could not be stored; None if the claim is lost.

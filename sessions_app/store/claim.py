@@ -16,7 +16,7 @@ from sessions_app.domain.route import Candidate, TurnWork
 from sessions_app.domain.transcript import with_summary
 from sessions_app.store import budgets, sql
 from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
-from sessions_app.store.messages import prompt_of
+from sessions_app.store.messages import prompt_of, reply_of
 from sessions_app.store.progress import progress_of
 from sessions_app.store.turns import first_open
 
@@ -40,7 +40,6 @@ class QueuedTurn(NamedTuple):
     summary: str
     summary_to: int
     operator: str
-    spoken: str | None
     with_raw: bool
 
 
@@ -74,12 +73,10 @@ def _queued(turn_id: str) -> QueuedTurn | None:
         "SELECT t.session_id, t.ordinal, t.fence, t.allow_failover,"
         " t.cancel_requested, m.ordinal, s.agent_id, s.route, s.system_prompt,"
         " t.next_n, t.client_tools, t.tool_choice, t.is_budgeted,"
-        " s.summary, s.summary_to, t.operator, r.content, t.with_raw"
+        " s.summary, s.summary_to, t.operator, t.with_raw"
         " FROM sessions_app_turn t"
         " JOIN sessions_app_session s ON s.id = t.session_id"
         " LEFT JOIN sessions_app_message m ON m.id = t.user_message_id"
-        # What an operator says is stored with the turn; a model's reply comes later.
-        " LEFT JOIN sessions_app_message r ON r.turn_id = t.id AND r.position = 1"
         " WHERE t.id = %s AND t.state = 'queued'",
         turn_id,
     )
@@ -131,7 +128,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         is_cancelled=bool(turn.cancel_requested),
         with_raw=bool(turn.with_raw),
         operator=turn.operator,
-        spoken=turn.spoken or "",
+        spoken=reply_of(turn_id) if turn.operator else "",
     )
 
 

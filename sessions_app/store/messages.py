@@ -85,6 +85,15 @@ def prompt_of(
     return build_prompt(system_prompt, messages, calls)
 
 
+def reply_of(turn_id: str) -> str:
+    """What is stored as the turn's reply; an operator's words are from the start."""
+    found = sql.rows(
+        "SELECT content FROM sessions_app_message WHERE turn_id = %s AND position = 1",
+        turn_id,
+    )
+    return str(found[0][0]) if found else ""
+
+
 def _stored(row: sql.Row, files: Mapping[int, list[StoredFile]]) -> StoredMessage:
     role, content, ordinal, has_files = row
     if not has_files:
