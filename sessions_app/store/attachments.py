@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, prefetch_related_objects
 
 from sessions_app.domain import ids
 from sessions_app.domain.attachments import NewFile, StoredFile
 from sessions_app.domain.errors import NotFound
-from sessions_app.models import Attachment
+from sessions_app.models import Attachment, Message
 
 MAX_TOLD = 8
 MAX_TOLD_BYTES = 20 * 1024 * 1024
 """Of the newest, in one prompt; of older ones the model is told the names."""
 MAX_NAMED = 100
 
-NAMES_ONLY = Prefetch("attachments", Attachment.objects.defer("content"))
+
+def fetch_names(messages: Sequence[Message]) -> None:
+    """Look up the files of the messages that have any, all at once, for their names."""
+    with_files = [message for message in messages if message.has_attachments]
+    names = Prefetch("attachments", Attachment.objects.defer("content"))
+    prefetch_related_objects(with_files, names)
 
 
 def keep(message_id: str, files: Sequence[NewFile]) -> None:
@@ -55,9 +60,9 @@ def of_questions(
         message__ordinal__gt=after,
         message__ordinal__lte=up_to,
     )
-    rows = files.order_by("-message__ordinal", "position").values_list(
-        "pk", "message__ordinal", "name", "media_type", "size"
-    )[:MAX_NAMED]
+    columns = ("pk", "message__ordinal", "name", "media_type", "size")
+    newest = files.order_by("-message__ordinal", "position")
+    rows = list(newest.values_list(*columns)[:MAX_NAMED])
     shown, room = [], MAX_TOLD_BYTES
     for pk, _, _, _, size in rows[:MAX_TOLD]:
         room -= size

@@ -24,7 +24,6 @@ READ_AT_ONCE = 50
 def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
     """Oldest first, ``limit`` and one more."""
     messages = Message.objects.filter(session=session_id)
-    messages = messages.prefetch_related(attachments.NAMES_ONLY)
     if after is not None:
         last = messages.filter(pk=after).first() if ids.could_be_id(after) else None
         if last is None:
@@ -33,7 +32,9 @@ def page(session_id: str, *, limit: int, after: str | None) -> list[Message]:
             Q(ordinal__gt=last.ordinal)
             | Q(ordinal=last.ordinal, position__gt=last.position)
         )
-    return list(messages.order_by("ordinal", "position")[: limit + 1])
+    found = list(messages.order_by("ordinal", "position")[: limit + 1])
+    attachments.fetch_names(found)
+    return found
 
 
 def newest(session_id: str, max_characters: int) -> tuple[list[Message], bool]:
@@ -42,15 +43,15 @@ def newest(session_id: str, max_characters: int) -> tuple[list[Message], bool]:
     Answers that were given again are left out.
     """
     messages = Message.objects.filter(session=session_id, is_superseded=False)
-    messages = messages.prefetch_related(attachments.NAMES_ONLY)
     found: list[Message] = []
     room = max_characters
     for message in messages.order_by("-ordinal", "-position").iterator(READ_AT_ONCE):
         room -= len(message.content)
         if room < 0:
-            return found[::-1], False
+            break
         found.append(message)
-    return found[::-1], True
+    attachments.fetch_names(found)
+    return found[::-1], room >= 0
 
 
 def prompt_of(

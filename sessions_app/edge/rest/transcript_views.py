@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from sessions_app import keepsakes, mail, service
 from sessions_app.domain.errors import BadRequest
+from sessions_app.domain.text import one_line
 from sessions_app.edge.pace import Act, require_pace, take
 from sessions_app.edge.rest.base import (
     Endpoint,
@@ -81,14 +82,15 @@ class TranscriptEndpoint(Endpoint):
 
 
 def _title(session: Session) -> str:
-    title = mail.one_line(session.title)
+    title = one_line(session.title, mail.MAX_SUBJECT_LENGTH)
     return title or f"Conversation of {session.created_at:%Y-%m-%d}"
 
 
 def _line(message: Message) -> Line:
     name = message.operator if message.role == "assistant" else ""
     at = message.created_at.astimezone(UTC)
-    files = [f"[File {file.name}]" for file in message.attachments.all()]
+    stored = message.attachments.all() if message.has_attachments else ()
+    files = [f"[File {file.name}]" for file in stored]
     text = "\n".join([message.content, *files])
     return Line(name or NAMES.get(message.role, message.role), at, text)
 
