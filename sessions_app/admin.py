@@ -20,6 +20,7 @@ from sessions_app import (  # noqa: F401  (they register)
     limit_admin,
     tool_admin,
 )
+from sessions_app.domain.text import shortened
 from sessions_app.edge.auth import shown_name
 from sessions_app.erasure_admin import ErasureAdmin
 from sessions_app.feedback_admin import ratings_of
@@ -91,7 +92,7 @@ class SessionAdmin(ErasureAdmin):
     def conversation(self, session: Session) -> str:
         """The title, else how it began."""
         words = session.title or getattr(session, "first_words", None) or session.pk
-        return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1] + "…"
+        return shortened(words, TITLE_LENGTH)
 
     @admin.display(description="Call", ordering="needs_human")
     def call(self, session: Session) -> str:

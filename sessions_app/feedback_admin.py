@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from sessions_app.domain.text import shortened
 from sessions_app.models import Feedback, Message
 from sessions_app.session_filters import CommentFilter, RatingFilter
 
@@ -17,8 +18,7 @@ EXCERPT = 160
 
 def excerpt(text: str) -> str:
     """The beginning of a reply, in one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else line[: EXCERPT - 1] + "…"
+    return shortened(" ".join(text.split()), EXCERPT)
 
 
 def ratings_of(session_id: str) -> list[Feedback]:

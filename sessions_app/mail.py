@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from django.db import connection
 
 from sessions_app.domain.errors import BadRequest, MailFailed
+from sessions_app.domain.text import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +37,6 @@ def checked_address(text: str) -> str:
     return text
 
 
-def one_line(text: str) -> str:
-    """Fit for a header: a line break in it would begin another one."""
-    printable = "".join(each if each.isprintable() else " " for each in text)
-    return " ".join(printable.split())[:MAX_SUBJECT_LENGTH]
-
-
 def send(address: str, subject: str, body: str) -> None:
     """Send a plain text; MailFailed if the mail server does not take it.
 
@@ -50,7 +45,11 @@ def send(address: str, subject: str, body: str) -> None:
     if not connection.in_atomic_block:
         connection.close()
     message = EmailMessage(
-        one_line(subject), body, settings.LANTERN_EMAIL_FROM, [address], headers=HEADERS
+        one_line(subject, MAX_SUBJECT_LENGTH),
+        body,
+        settings.LANTERN_EMAIL_FROM,
+        [address],
+        headers=HEADERS,
     )
     try:
         message.send()

@@ -24,6 +24,12 @@ class NamedFilter(admin.SimpleListFilter):
         return queryset.filter(found[1]).distinct() if found else queryset
 
 
+def _ratings(of: str) -> dict[str, tuple[str, Q]]:
+    """By the field ``of``, which holds a rating."""
+    labels = {"up": "Good answer", "down": "Bad answer"}
+    return {name: (label, Q(**{of: name})) for name, label in labels.items()}
+
+
 class StateFilter(NamedFilter):
     """Whether a conversation goes on."""
 
@@ -51,10 +57,7 @@ class ConversationRatingFilter(NamedFilter):
 
     title = "rating"
     parameter_name = "rating"
-    conditions: ClassVar = {
-        "up": ("Good answer", Q(turns__rating="up")),
-        "down": ("Bad answer", Q(turns__rating="down")),
-    }
+    conditions: ClassVar = _ratings("turns__rating")
 
 
 class RatingFilter(NamedFilter):
@@ -62,10 +65,7 @@ class RatingFilter(NamedFilter):
 
     title = "rating"
     parameter_name = "rating"
-    conditions: ClassVar = {
-        "up": ("Good answer", Q(rating="up")),
-        "down": ("Bad answer", Q(rating="down")),
-    }
+    conditions: ClassVar = _ratings("rating")
 
 
 class CommentFilter(NamedFilter):

@@ -17,7 +17,9 @@ from sessions_app.domain.attachments import (
     as_text,
     image_type,
 )
-from sessions_app.domain.errors import BadRequest, TooLarge, UnknownField
+from sessions_app.domain.errors import BadRequest, TooLarge
+from sessions_app.domain.text import one_line
+from sessions_app.edge.body import require_known
 
 FIELDS = ("name", "mediaType", "data")
 PARAM = "attachments"
@@ -37,11 +39,7 @@ def attachments_of(value: Any) -> tuple[NewFile, ...]:
 def _file_of(value: Any, param: str) -> NewFile:
     if not isinstance(value, dict):
         raise BadRequest("An attachment is an object.", param=param)
-    for key in value:
-        if key not in FIELDS:
-            raise UnknownField(
-                f"The field {key[:100]!r} is not known.", param=f"{param}.{key[:100]}"
-            )
+    require_known(value, FIELDS, prefix=f"{param}.")
     texts = {key: _text(value, key, param) for key in FIELDS}
     name = _shown_name(texts["name"])
     if not name:
@@ -62,9 +60,7 @@ def _text(value: Mapping[str, Any], key: str, param: str) -> str:
 
 def _shown_name(name: str) -> str:
     """A file's name without its path, fit for a header and a line of text."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    printable = "".join(each if each.isprintable() else " " for each in last)
-    return " ".join(printable.split())[:MAX_NAME_LENGTH]
+    return one_line(name.replace("\\", "/").rpartition("/")[2], MAX_NAME_LENGTH)
 
 
 def _sniffed(name: str, said: str, content: bytes, param: str) -> NewFile:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable
 from typing import Any
 
 import msgspec
 
 from sessions_app.conf import conf
-from sessions_app.domain.errors import BadRequest, TooLarge
+from sessions_app.domain.errors import BadRequest, TooLarge, UnknownField
 from sessions_app.domain.text import require_storable
 
 MAX_KEY_LENGTH = 255
@@ -25,6 +26,22 @@ def body_limit(method: str, path: str) -> int:
 def too_long(limit: int) -> TooLarge:
     """The refusal of a body."""
     return TooLarge(f"A request body has at most {limit} bytes.")
+
+
+def require_known(
+    names: Iterable[str],
+    known: Container[str],
+    *,
+    what: str = "field",
+    prefix: str = "",
+) -> None:
+    """Refuse the first name that is not a known one; ``prefix`` is where it stands."""
+    for name in names:
+        if name not in known:
+            shown = name[:100]
+            raise UnknownField(
+                f"The {what} {shown!r} is not known.", param=f"{prefix}{shown}"
+            )
 
 
 def decode_object(body: bytes, limit: int | None = None) -> dict[str, Any]:

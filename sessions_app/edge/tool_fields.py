@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from sessions_app.domain.errors import BadRequest, UnknownField
+from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.prompt import AUTO, ToolChoice, ToolSpec
 from sessions_app.domain.tooling import TOOL_NAME
+from sessions_app.edge.body import require_known
 from sessions_app.store.progress import ToolResult
 from sessions_app.wire.lantern_v1 import MAX_CALL_ID_LENGTH
 
@@ -120,8 +121,5 @@ def _list_of(value: Any, param: str, longest: int) -> list[Any]:
 def _object(value: Any, param: str, known: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRequest(f"{param} holds objects.", param=param)
-    unknown = sorted(set(value) - set(known))
-    if unknown:
-        name = unknown[0][:100]
-        raise UnknownField(f"The field {name!r} is not known.", param=name)
+    require_known(sorted(value), known)
     return value

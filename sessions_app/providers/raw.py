@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import msgspec
 
-from sessions_app.domain.text import MAX_DEPTH, storable
+from sessions_app.domain.text import storable, storable_tree
 from sessions_app.providers.lenient_json import decode_leniently
 
 MAX_RAW_BYTES = 65_536
@@ -24,25 +24,10 @@ def raw_message(body: bytes, api_key: str) -> bytes:
         value = decode_leniently(body)
         if not isinstance(value, dict):
             return b""
-        raw = msgspec.json.encode(_readable(value, api_key, 0))
+        raw = msgspec.json.encode(storable_tree(value, partial(_without, api_key)))
     except (ValueError, OverflowError):
         return b""
     return raw if len(raw) <= MAX_RAW_BYTES else b""
-
-
-def _readable(value: Any, api_key: str, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise ValueError("nested too deeply")
-    if isinstance(value, str):
-        return _without(api_key, value)
-    if isinstance(value, dict):
-        return {
-            _without(api_key, key): _readable(item, api_key, depth + 1)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_readable(item, api_key, depth + 1) for item in value]
-    return value
 
 
 def _without(api_key: str, text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -13,7 +12,7 @@ import msgspec
 from sessions_app.domain.errors import BadResponse
 from sessions_app.domain.ids import CALL, new_id
 from sessions_app.domain.parts import ToolCallReady
-from sessions_app.domain.text import MAX_DEPTH, storable
+from sessions_app.domain.text import TooDeep, storable, storable_tree
 from sessions_app.providers.lenient_json import UNREADABLE, decode_leniently
 from sessions_app.providers.object_scan import ObjectScan
 
@@ -174,38 +173,17 @@ def _arguments(text: str) -> tuple[dict[str, Any], str]:
     if not isinstance(value, dict):
         return {}, "The arguments are not a JSON object."
     try:
-        return _storable_tree(value), ""
-    except _TooDeep:
+        return storable_tree(value), ""
+    except TooDeep:
         return {}, TOO_DEEP
 
 
 def _encoded(arguments: dict[str, Any]) -> tuple[str, str]:
     """Arguments that came as an object, as the text that others send; or an error."""
     try:
-        return msgspec.json.encode(_storable_tree(arguments)).decode(), ""
-    except _TooDeep:
+        return msgspec.json.encode(storable_tree(arguments)).decode(), ""
+    except TooDeep:
         return "", TOO_DEEP
-
-
-class _TooDeep(Exception):
-    """A tree that others would refuse, and that recursion cannot walk."""
-
-
-def _storable_tree(value: Any, depth: int = 0) -> Any:
-    if depth > MAX_DEPTH:
-        raise _TooDeep
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {
-            storable(key): _storable_tree(item, depth + 1)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_storable_tree(item, depth + 1) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None  # as JSON has no word for it
-    return value
 
 
 def _string(value: object) -> str:

@@ -10,13 +10,14 @@ from urllib.parse import parse_qs
 
 from django.conf import settings
 
-from sessions_app.domain.errors import BadRequest, Unauthorized, UnknownField
+from sessions_app.domain.errors import BadRequest, Unauthorized
 from sessions_app.edge.auth import (
     Principal,
     principal_of_cookie,
     principal_of_ticket,
     principal_of_token,
 )
+from sessions_app.edge.body import require_known
 
 PROTOCOL = "lantern.v1"
 AUTH_PROTOCOL = "lantern.auth."
@@ -47,11 +48,7 @@ class LiveRequest:
             )
         except ValueError as error:
             raise BadRequest("The query cannot be read.") from error
-        for name in query:
-            if name not in known:
-                raise UnknownField(
-                    f"The parameter {name[:100]!r} is not known.", param=name[:100]
-                )
+        require_known(query, known, what="parameter")
         return {name: values[-1] for name, values in query.items()}
 
     @property

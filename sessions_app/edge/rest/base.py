@@ -10,9 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from sessions_app.domain.errors import BadRequest, UnknownField
+from sessions_app.domain.errors import BadRequest
 from sessions_app.edge.auth import Principal
-from sessions_app.edge.body import decode_object
+from sessions_app.edge.body import decode_object, require_known
 from sessions_app.edge.rest.media import JsonAlways
 
 MAX_PAGE = 100
@@ -55,12 +55,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            unknown = sorted(set(data) - set(self.fields))
-            if unknown:
-                raise UnknownField(
-                    f"The field {unknown[0][:100]!r} is not known.",
-                    param=unknown[0][:100],
-                )
+            require_known(sorted(data), self.fields)
         return super().to_internal_value(data)
 
 
@@ -96,11 +91,7 @@ def read_body(serializer: type[StrictSerializer], request: Request) -> dict[str,
 
 def read_query(request: Request, *known: str) -> dict[str, str]:
     """The query's parameters; unknown ones are refused."""
-    unknown = sorted(set(request.query_params) - set(known))
-    if unknown:
-        raise UnknownField(
-            f"The parameter {unknown[0][:100]!r} is not known.", param=unknown[0][:100]
-        )
+    require_known(sorted(request.query_params), known, what="parameter")
     query = {name: request.query_params[name] for name in request.query_params}
     for name, value in query.items():
         if "\x00" in value:

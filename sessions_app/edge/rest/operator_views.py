@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +20,8 @@ from sessions_app.models.api_key import OPERATOR_SCOPE
 class OperatorEndpoint(Endpoint):
     """Only staff, and keys that may speak for them."""
 
-    def _require_operator(self) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
         if self.principal.kind == "visitor":
             raise NotAllowed("A visitor may not answer as an operator.")
         self.principal.require_scope(OPERATOR_SCOPE)
@@ -38,7 +41,6 @@ class TakeoverEndpoint(OperatorEndpoint):
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Stop the agent; from here on a person answers, under this name."""
-        self._require_operator()
         body = read_body(shapes.TakeoverBody, request)
         name = self._name(body.get("name"))
         session = service.take_over(self.principal.caller, session_id, name)
@@ -47,7 +49,6 @@ class TakeoverEndpoint(OperatorEndpoint):
     @extend_schema("giveBack", responses=shapes.SessionShape)
     def delete(self, request: Request, session_id: str) -> Response:
         """Let the agent answer again."""
-        self._require_operator()
         session = service.give_back(self.principal.caller, session_id)
         return Response(shapes.session_object(session))
 
@@ -63,7 +64,6 @@ class OperatorRepliesEndpoint(OperatorEndpoint):
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Answer as a person, which takes the session over; no model is asked."""
-        self._require_operator()
         body = read_body(shapes.OperatorReplyBody, request)
         message = service.NewMessage(
             content=body["content"],
@@ -72,5 +72,4 @@ class OperatorRepliesEndpoint(OperatorEndpoint):
         posted = service.reply_as_operator(
             self.principal.caller, session_id, self._name(body.get("name")), message
         )
-        headers = {"Idempotency-Replayed": "true"} if posted.is_replay else {}
-        return Response(shapes.posted_object(posted), status=202, headers=headers)
+        return shapes.posted_response(posted)

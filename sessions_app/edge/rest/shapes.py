@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from rest_framework import serializers
+from rest_framework.response import Response
 
 from sessions_app.domain.outcome import CallStatus
 from sessions_app.domain.states import OnBusy, SessionStatus, TurnState
@@ -267,6 +268,12 @@ def posted_object(posted: PostedTurn) -> dict[str, str]:
         "turnId": posted.turn_id,
         "cursor": f"{posted.ordinal}-0",
     }
+
+
+def posted_response(posted: PostedTurn) -> Response:
+    """The same as an answer, which says if it was given before."""
+    headers = {"Idempotency-Replayed": "true"} if posted.is_replay else {}
+    return Response(posted_object(posted), status=202, headers=headers)
 
 
 def turn_object(turn: Turn) -> dict[str, Any]:

@@ -133,8 +133,7 @@ class MessagesEndpoint(Endpoint):
 
     def _post(self, session_id: str, message: service.NewMessage) -> Response:
         posted = service.post_message(self.principal.caller, session_id, message)
-        headers = {"Idempotency-Replayed": "true"} if posted.is_replay else {}
-        return Response(shapes.posted_object(posted), status=202, headers=headers)
+        return shapes.posted_response(posted)
 
 
 class RegenerateEndpoint(MessagesEndpoint):
