@@ -24,8 +24,8 @@ class Arrival:
     former: str | None = None
 
 
-def arrive(embed: Embed, body: Mapping[str, Any]) -> str:
-    """The visitor's token, for a page that may have it.
+def arrive(embed: Embed, body: Mapping[str, Any]) -> tokens.Claim:
+    """Whom the visitor's token is for, on a page that may have it.
 
     Sessions of a visitor without a name who now has one come along, once: only by that
     visitor's own token, in the same call. Those of another user never do.
@@ -35,12 +35,11 @@ def arrive(embed: Embed, body: Mapping[str, Any]) -> str:
         require_proof(embed, body.get("proof"))
     take(Act.BOOTSTRAP, tokens.subjects_of(embed, arrival.visitor_id))
     visitor_id = arrival.visitor_id or tokens.new_visitor_id()
-    token = tokens.issue(embed, visitor_id, arrival.user)
+    claim = tokens.Claim(embed.key, visitor_id, arrival.user)
     if arrival.former is not None:
-        caller = tokens.visitor_principal(token, None).caller
         former = tokens.caller_name(embed.key, arrival.former)
-        service.hand_over_sessions(former, caller)
-    return token
+        service.hand_over_sessions(former, tokens.caller_of(embed, claim))
+    return claim
 
 
 def _recognise(embed: Embed, body: Mapping[str, Any]) -> Arrival:

@@ -32,12 +32,12 @@ class Claim:
     user: User | None = None
 
 
-def issue(embed: Embed, visitor_id: str, user: User | None = None) -> str:
-    """A token for a visitor of this embed."""
-    claim: dict[str, Any] = {"e": embed.key, "v": visitor_id}
-    if user is not None:
-        claim |= {"u": user.id, "p": dict(user.profile)}
-    return VISITOR_PREFIX + signing.dumps(claim, salt=_SALT, compress=True)
+def issue(claim: Claim) -> str:
+    """A token that says so."""
+    said: dict[str, Any] = {"e": claim.embed_key, "v": claim.visitor_id}
+    if claim.user is not None:
+        said |= {"u": claim.user.id, "p": dict(claim.user.profile)}
+    return VISITOR_PREFIX + signing.dumps(said, salt=_SALT, compress=True)
 
 
 def renewed(embed: Embed, token: str) -> Claim | None:
@@ -103,9 +103,13 @@ def _principal(claim: Claim, origin: str | None) -> Principal:
         raise ForbiddenOrigin()
     if embed.is_identity_required and not is_user(claim.visitor_id):
         raise IdentityRequired()
-    name = caller_name(key, claim.visitor_id)
-    user = claim.user
-    caller = Caller(
+    return Principal("visitor", caller_of(embed, claim), embed=key)
+
+
+def caller_of(embed: Embed, claim: Claim) -> Caller:
+    """The visitor as the service knows callers."""
+    name, user = caller_name(embed.key, claim.visitor_id), claim.user
+    return Caller(
         name=name,
         scope=SessionFilter(owner=name),
         agents=frozenset([embed.agent.slug]),
@@ -114,7 +118,6 @@ def _principal(claim: Claim, origin: str | None) -> Principal:
         profile=user.profile if user else {},
         may_attach=embed.attachments,
     )
-    return Principal("visitor", caller, embed=key)
 
 
 def _read(token: str, max_age_s: float) -> Claim:

@@ -122,14 +122,14 @@ class Bootstrap(APIView):
         embed = _embed_of(body["key"])
         if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
             raise ForbiddenOrigin()
-        token = arrive(embed, body)
-        caller = tokens.visitor_principal(token, None).caller
+        claim = arrive(embed, body)
+        caller = tokens.caller_of(embed, claim)
         latest = service.list_sessions(
             caller, limit=1, after=None, agent=embed.agent.slug, status=None, user=None
         )
         current = latest[0] if latest and not latest[0].is_closed else None
         answer = {
-            "visitorToken": token,
+            "visitorToken": tokens.issue(claim),
             "expiresAt": datetime.now(UTC) + timedelta(seconds=conf().visitor_token_s),
             "session": session_object(current) if current else None,
             "config": config_of(embed),

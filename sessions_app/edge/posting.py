@@ -12,7 +12,7 @@ from sessions_app.edge.attachment_fields import attachments_of
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.body import idempotency_key
 from sessions_app.edge.pace import Act, require_pace
-from sessions_app.edge.rest.shapes import NewMessageBody, TurnOptionsBody
+from sessions_app.edge.rest.bodies import NewMessageBody, TurnOptionsBody
 from sessions_app.edge.tool_fields import client_tools_of, tool_choice_of
 from sessions_app.service import NewMessage
 

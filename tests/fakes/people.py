@@ -8,6 +8,7 @@ from sessions_app.models import Agent, ApiKey, Price, Provider, Session
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
 from widget.models import Embed
+from widget.tokens import Claim, issue
 
 ALICE_KEY = "lk_alice"
 BOB_KEY = "lk_bob"
@@ -38,6 +39,11 @@ def make_key(key: str, **fields: Any) -> ApiKey:
 def make_embed(agent: Agent, key: str = "pk_shop", **fields: Any) -> Embed:
     """An embed on the shop's site."""
     return Embed.objects.create(key=key, agent=agent, **{"origins": [SHOP], **fields})
+
+
+def visitor_token(embed: Embed, visitor_id: str) -> str:
+    """The token of a visitor of that embed."""
+    return issue(Claim(embed.key, visitor_id))
 
 
 def make_caller(name: str = "key:1", *, sees_all: bool = False) -> Caller:

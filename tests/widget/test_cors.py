@@ -5,8 +5,7 @@ import pytest
 from sessions_app.store.db import in_thread
 from tests.fakes.asgi import Answer
 from tests.fakes.edge import Live
-from tests.fakes.people import SHOP, make_embed
-from widget.tokens import issue
+from tests.fakes.people import SHOP, make_embed, visitor_token
 
 EVIL = "https://evil.example"
 
@@ -158,7 +157,7 @@ async def test_token_of_another_shop_is_refused(shop: Live) -> None:
         embed = make_embed(
             shop.people.agent, "pk_other", origins=["https://other.example"]
         )
-        return issue(embed, "v1")
+        return visitor_token(embed, "v1")
 
     client = shop.client_of(await in_thread(other))
     answer = await client.request("GET", "/v1/sessions", headers={"origin": SHOP})

@@ -10,11 +10,10 @@ from sessions_app.erasure import delete_all, of_person
 from sessions_app.models import Message, Session
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live, People
-from tests.fakes.people import ALICE_KEY, SHOP, make_embed, make_session
+from tests.fakes.people import ALICE_KEY, SHOP, make_embed, make_session, visitor_token
 from tests.fakes.scripted_provider import says
 from tests.widget.conftest import Visitors
 from widget.identity import visitor_of_user
-from widget.tokens import issue
 
 VISITOR = "/v1/widget/visitor"
 
@@ -55,7 +54,7 @@ def test_only_visitors_on_their_origin_may_ask(visitors: Visitors) -> None:
 async def test_answer_under_way_ends_first(live: Live) -> None:
     release = asyncio.Event()
     provider = live.plays([*says("Hel")[:1], release])
-    token = await in_thread(lambda: issue(make_embed(live.people.agent), "v1"))
+    token = await in_thread(lambda: visitor_token(make_embed(live.people.agent), "v1"))
     client = live.client_of(token)
     made = await client.request("POST", "/v1/sessions", json={})
     path = f"/v1/sessions/{made.json['id']}"

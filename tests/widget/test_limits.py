@@ -11,9 +11,8 @@ from sessions_app.store.db import in_thread
 from tests.edge.live.conftest import Socket
 from tests.fakes.asgi import Answer
 from tests.fakes.edge import Live
-from tests.fakes.people import ALICE_KEY, SHOP, make_embed
+from tests.fakes.people import ALICE_KEY, SHOP, make_embed, visitor_token
 from tests.widget.conftest import Visitors
-from widget.tokens import issue
 
 
 def limited(on: str, **amounts: int) -> None:
@@ -175,7 +174,7 @@ def test_other_visitors_turns_are_their_own(visitors: Visitors) -> None:
 async def test_socket_counts_as_rest_does(live: Live, settings) -> None:
     settings.LANTERN = {"visitor_sessions_per_minute": 1}
     embed = await in_thread(make_embed, live.people.agent)
-    live.client = live.client_of(issue(embed, "v1"))
+    live.client = live.client_of(visitor_token(embed, "v1"))
     socket = await Socket(live, headers={"origin": SHOP}).open()
     await socket.start()
     await socket.until("turn.completed")

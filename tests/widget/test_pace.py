@@ -6,9 +6,8 @@ from lantern_site.proxies import TrustedProxies
 from sessions_app.edge import pace
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live
-from tests.fakes.people import ALICE_KEY, make_embed
+from tests.fakes.people import ALICE_KEY, make_embed, visitor_token
 from tests.fakes.waiting import until
-from widget.tokens import issue
 
 PROXY = "10.0.0.1"
 
@@ -31,7 +30,7 @@ async def statuses(live: Live, tokens: list[str], **options) -> list[int]:
 
 async def visitors_of(live: Live, count: int) -> list[str]:
     embed = await in_thread(make_embed, live.people.agent)
-    return [issue(embed, f"v{number}") for number in range(count)]
+    return [visitor_token(embed, f"v{number}") for number in range(count)]
 
 
 # C70 (2): a new session for each message is no way around the limit.

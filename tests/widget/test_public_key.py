@@ -11,9 +11,8 @@ from sessions_app.models import Message, Turn
 from sessions_app.store.db import in_thread
 from tests.edge.live.conftest import Socket
 from tests.fakes.edge import Live
-from tests.fakes.people import SHOP, make_embed
+from tests.fakes.people import SHOP, make_embed, visitor_token
 from tests.widget.conftest import Visitors
-from widget.tokens import issue
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ async def test_what_a_visitor_may_not_send_costs_no_call(
     live: Live, body: dict[str, Any], statuses: set[int]
 ) -> None:
     embed = await in_thread(make_embed, live.people.agent)
-    client = live.client_of(issue(embed, "v1"))
+    client = live.client_of(visitor_token(embed, "v1"))
     made = await client.request("POST", "/v1/sessions", json={})
     url = f"/v1/sessions/{made.json['id']}/messages"
     assert (await client.request("POST", url, json=body)).status in statuses
@@ -78,9 +77,9 @@ async def test_what_a_visitor_may_not_send_costs_no_call(
 @pytest.mark.parametrize("kind", ["attach", "prompt", "cancel", "close"])
 async def test_socket_of_another_visitor_finds_nothing(live: Live, kind: str) -> None:
     embed = await in_thread(make_embed, live.people.agent)
-    mine = live.client_of(issue(embed, "v1"))
+    mine = live.client_of(visitor_token(embed, "v1"))
     made = (await mine.request("POST", "/v1/sessions", json={})).json["id"]
-    live.client = live.client_of(issue(embed, "v2"))
+    live.client = live.client_of(visitor_token(embed, "v2"))
     socket = await Socket(live, headers={"origin": SHOP}).open()
     fields = {"prompt": "x"} if kind == "prompt" else {}
     for session_id in (made, "sess_none"):

@@ -5,9 +5,8 @@ import pytest
 from sessions_app.models import Session, Turn
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live, People
-from tests.fakes.people import SHOP, make_agent, make_embed
+from tests.fakes.people import SHOP, make_agent, make_embed, visitor_token
 from tests.widget.conftest import Visitors
-from widget.tokens import issue
 
 EVIL = "https://evil.example"
 
@@ -64,8 +63,8 @@ def test_same_visitor_id_of_two_embeds_is_two_visitors(
     visitors: Visitors, embed, people: People
 ) -> None:
     other = make_embed(people.agent, "pk_other")
-    path = visitors.session(issue(embed, "v1"))
-    assert visitors.call(issue(other, "v1"), "GET", path).status == 404
+    path = visitors.session(visitor_token(embed, "v1"))
+    assert visitors.call(visitor_token(other, "v1"), "GET", path).status == 404
 
 
 # C70 (3), C67: what a page says of user, prompt, agent or id is not believed.
@@ -98,7 +97,7 @@ def test_session_is_of_the_embeds_agent(visitors: Visitors, people: People) -> N
 async def test_stranger_visitor_gets_no_events(live: Live) -> None:
     def make() -> tuple[str, str]:
         embed = make_embed(live.people.agent)
-        return issue(embed, "v1"), issue(embed, "v2")
+        return visitor_token(embed, "v1"), visitor_token(embed, "v2")
 
     mine, other = await in_thread(make)
     made = await live.client_of(mine).request("POST", "/v1/sessions", json={})

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from sessions_app import service
 from sessions_app.domain.errors import BadRequest, NotAllowed
 from sessions_app.edge.body import idempotency_key
-from sessions_app.edge.rest import shapes
+from sessions_app.edge.rest import bodies, shapes
 from sessions_app.edge.rest.base import Endpoint, read_body
 from sessions_app.edge.rest.schema import IDEMPOTENCY
 from sessions_app.models.api_key import OPERATOR_SCOPE
@@ -37,11 +37,11 @@ class TakeoverEndpoint(OperatorEndpoint):
     """Taking a session over from its agent, and giving it back."""
 
     @extend_schema(
-        "takeOver", request=shapes.TakeoverBody, responses=shapes.SessionShape
+        "takeOver", request=bodies.TakeoverBody, responses=shapes.SessionShape
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Stop the agent; from here on a person answers, under this name."""
-        body = read_body(shapes.TakeoverBody, request)
+        body = read_body(bodies.TakeoverBody, request)
         name = self._name(body.get("name"))
         session = service.take_over(self.principal.caller, session_id, name)
         return Response(shapes.session_object(session))
@@ -59,12 +59,12 @@ class OperatorRepliesEndpoint(OperatorEndpoint):
     @extend_schema(
         "replyAsOperator",
         parameters=[IDEMPOTENCY],
-        request=shapes.OperatorReplyBody,
+        request=bodies.OperatorReplyBody,
         responses={202: shapes.PostedShape},
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Answer as a person, which takes the session over; no model is asked."""
-        body = read_body(shapes.OperatorReplyBody, request)
+        body = read_body(bodies.OperatorReplyBody, request)
         message = service.NewMessage(
             content=body["content"],
             idempotency_key=idempotency_key(request.headers.get("Idempotency-Key")),

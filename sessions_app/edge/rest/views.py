@@ -18,7 +18,7 @@ from sessions_app.edge.posting import (
     require_session_fields,
     require_session_pace,
 )
-from sessions_app.edge.rest import shapes
+from sessions_app.edge.rest import bodies, shapes
 from sessions_app.edge.rest.base import (
     Endpoint,
     address_of,
@@ -42,12 +42,12 @@ class SessionsEndpoint(Endpoint):
 
     @extend_schema(
         "createSession",
-        request=shapes.NewSessionBody,
+        request=bodies.NewSessionBody,
         responses={201: shapes.SessionShape},
     )
     def post(self, request: Request) -> Response:
         """Make a session."""
-        fields = read_body(shapes.NewSessionBody, request)
+        fields = read_body(bodies.NewSessionBody, request)
         require_session_fields(self.principal, fields)
         agent = fields.pop("agent", None)
         require_session_pace(self.principal, agent, address_of(request))
@@ -86,12 +86,12 @@ class SessionEndpoint(Endpoint):
 
     @extend_schema(
         "updateSession",
-        request=shapes.SessionChangesBody,
+        request=bodies.SessionChangesBody,
         responses=shapes.SessionShape,
     )
     def patch(self, request: Request, session_id: str) -> Response:
         """Change title or metadata."""
-        changes = read_body(shapes.SessionChangesBody, request)
+        changes = read_body(bodies.SessionChangesBody, request)
         session = service.update_session(self.principal.caller, session_id, changes)
         return Response(shapes.session_object(session))
 
@@ -110,7 +110,7 @@ class MessagesEndpoint(Endpoint):
     @extend_schema(
         "postMessage",
         parameters=[IDEMPOTENCY],
-        request=shapes.NewMessageBody,
+        request=bodies.NewMessageBody,
         responses={202: shapes.PostedShape},
     )
     def post(self, request: Request, session_id: str) -> Response:
@@ -144,7 +144,7 @@ class RegenerateEndpoint(MessagesEndpoint):
     @extend_schema(
         "regenerate",
         parameters=[IDEMPOTENCY],
-        request=shapes.TurnOptionsBody,
+        request=bodies.TurnOptionsBody,
         responses={202: shapes.PostedShape},
     )
     def post(self, request: Request, session_id: str) -> Response:
@@ -170,11 +170,11 @@ class CancelEndpoint(Endpoint):
     """Stopping a turn."""
 
     @extend_schema(
-        "cancelTurn", request=shapes.EmptyBody, responses={202: shapes.TurnShape}
+        "cancelTurn", request=bodies.EmptyBody, responses={202: shapes.TurnShape}
     )
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
         """Stop the turn; what was streamed is kept."""
-        read_body(shapes.EmptyBody, request)
+        read_body(bodies.EmptyBody, request)
         turn = service.cancel_turn(self.principal.caller, session_id, turn_id)
         return Response(shapes.turn_object(turn), status=202)
 
@@ -184,7 +184,7 @@ class ToolResultsEndpoint(Endpoint):
 
     @extend_schema(
         "sendToolResults",
-        request=shapes.ToolResultsBody,
+        request=bodies.ToolResultsBody,
         responses={202: shapes.TurnShape},
     )
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
@@ -204,7 +204,7 @@ class ApprovalsEndpoint(Endpoint):
 
     @extend_schema(
         "approveToolCalls",
-        request=shapes.ApprovalsBody,
+        request=bodies.ApprovalsBody,
         responses={202: shapes.TurnShape},
     )
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
@@ -219,10 +219,10 @@ class ApprovalsEndpoint(Endpoint):
 class FeedbackEndpoint(Endpoint):
     """What a reader thought of a reply."""
 
-    @extend_schema("rateTurn", request=shapes.FeedbackBody, responses=shapes.TurnShape)
+    @extend_schema("rateTurn", request=bodies.FeedbackBody, responses=shapes.TurnShape)
     def post(self, request: Request, session_id: str, turn_id: str) -> Response:
         """Rate a turn."""
-        body = read_body(shapes.FeedbackBody, request)
+        body = read_body(bodies.FeedbackBody, request)
         turn = service.rate_turn(
             self.principal.caller,
             session_id,
@@ -237,11 +237,11 @@ class TicketEndpoint(Endpoint):
     """Tickets for EventSource, which can set no header."""
 
     @extend_schema(
-        "createTicket", request=shapes.EmptyBody, responses={201: shapes.TicketShape}
+        "createTicket", request=bodies.EmptyBody, responses={201: shapes.TicketShape}
     )
     def post(self, request: Request, session_id: str) -> Response:
         """A ticket that opens this session's events for a minute."""
-        read_body(shapes.EmptyBody, request)
+        read_body(bodies.EmptyBody, request)
         service.get_session(self.principal.caller, session_id)
         ticket: dict[str, Any] = {
             "ticket": issue_ticket(self.principal, session_id),

@@ -9,8 +9,7 @@ from django.test import Client
 
 from tests.edge.live.conftest import Socket
 from tests.fakes.edge import Live
-from tests.fakes.people import ALICE_KEY, SHOP, make_embed
-from widget.tokens import issue
+from tests.fakes.people import ALICE_KEY, SHOP, make_embed, visitor_token
 
 OWN = "http://testserver"
 STRANGE_ORIGINS = [
@@ -46,7 +45,7 @@ def make_staff_cookie(*permissions: str, is_staff: bool = True) -> str:
 
 
 def make_visitor(live: Live) -> str:
-    return issue(make_embed(live.people.agent), "v1")
+    return visitor_token(make_embed(live.people.agent), "v1")
 
 
 # C66: the 101 answer names the plain protocol only.

@@ -19,8 +19,9 @@ from tests.edge.live.test_socket_tools import WEATHER
 from tests.fakes.edge import Live
 from tests.fakes.fake_upstream import FakeUpstream, Reply
 from tests.fakes.openai_events import DONE, call, calls, event, finish, text
+from tests.fakes.people import visitor_token
 from widget.models import Embed
-from widget.tokens import issue, new_visitor_id
+from widget.tokens import new_visitor_id
 
 KEY = "swordfish-0123456789"
 PLAIN = [text("Hel"), text("lo"), finish(), DONE]
@@ -142,7 +143,7 @@ async def test_streamed_calls_carry_the_event_that_opened_them(
 async def test_visitor_may_not_ask(live: Live) -> None:
     def make() -> str:
         embed = Embed.objects.create(agent=live.people.agent)
-        return issue(embed, new_visitor_id())
+        return visitor_token(embed, new_visitor_id())
 
     visitor = await in_thread(make)
     socket = Socket(live, headers={"authorization": f"Bearer {visitor}"})
