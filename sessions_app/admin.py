@@ -20,6 +20,7 @@ from sessions_app import (  # noqa: F401  (they register)
     limit_admin,
     tool_admin,
 )
+from sessions_app.authority import may_run
 from sessions_app.domain.text import shortened
 from sessions_app.edge.auth import shown_name
 from sessions_app.erasure_admin import ErasureAdmin
@@ -37,7 +38,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.api_key import new_key
 from sessions_app.price_admin import shipped_table
-from sessions_app.provider_form import ProviderForm, may_run
+from sessions_app.provider_form import ProviderForm
 from sessions_app.provision.sections.provider import EXEC
 from sessions_app.session_filters import (
     CallFilter,

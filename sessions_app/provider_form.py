@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from sessions_app.models import Provider
 from sessions_app.providers.exec import command_fault
@@ -19,11 +18,6 @@ from sessions_app.provision.sections.provider import (
     check_base_url,
 )
 from sessions_app.store.catalog import config_of
-
-
-def may_run(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """Whether this user may say what the server runs: more than to edit a provider."""
-    return bool(getattr(user, "is_superuser", False))
 
 
 class ProviderForm(forms.ModelForm[Provider]):

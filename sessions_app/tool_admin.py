@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
 
+from sessions_app.authority import may_run, tool_runs_here
 from sessions_app.models import Tool
 from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
@@ -15,7 +17,12 @@ from sessions_app.tools.registry import check_tool
 
 
 class ToolForm(forms.ModelForm[Tool]):
-    """Headers are written, never shown, as they hold secrets."""
+    """Headers are written, never shown, as they hold secrets.
+
+    ``may_run`` is set for each request.
+    """
+
+    may_run: ClassVar[bool] = False
 
     headers = forms.CharField(
         required=False,
@@ -61,6 +68,11 @@ class ToolForm(forms.ModelForm[Tool]):
             return cleaned
         if not isinstance(cleaned.get("settings") or {}, dict):
             raise forms.ValidationError({"settings": "Write a JSON object."})
+        # Before the tool is looked at: to look at a Python path is to import it.
+        if not self.may_run and tool_runs_here(cleaned["kind"], cleaned["settings"]):
+            raise forms.ValidationError(
+                {"kind": "Only a superuser may have the server run programs."}
+            )
         tool = Tool(**{name: cleaned[name] for name in self.Meta.fields})
         tool.settings = tool.settings or {}
         try:
@@ -76,3 +88,20 @@ class ToolAdmin(admin.ModelAdmin[Tool]):
 
     form = ToolForm
     list_display = ("name", "kind", "description", "needs_approval", "is_enabled")
+
+    def get_form(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> type[ToolForm]:
+        form = cast(type[ToolForm], super().get_form(request, *args, **kwargs))
+        form.may_run = may_run(request.user)
+        return form
+
+    def has_change_permission(
+        self, request: HttpRequest, obj: Tool | None = None
+    ) -> bool:
+        is_allowed = (
+            obj is None
+            or may_run(request.user)
+            or not tool_runs_here(obj.kind, obj.settings)
+        )
+        return is_allowed and super().has_change_permission(request, obj)

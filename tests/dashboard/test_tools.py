@@ -1,0 +1,92 @@
+"""Tools in the dashboard: who may have the server run what."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from sessions_app.models import Tool
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/sessions_app/tool/add/"
+# A module that nothing else imports, so that it shows whether it was.
+UNTOUCHED = "this"
+RUNS = [
+    ("mcp", {"command": ["true"]}),
+    ("python", {"path": f"{UNTOUCHED}:s"}),
+]
+
+
+def form(kind: str, settings: dict[str, Any], **fields: str) -> dict[str, str]:
+    return {
+        "name": "helper",
+        "kind": kind,
+        "settings": json.dumps(settings),
+        "is_enabled": "on",
+        **fields,
+    }
+
+
+@pytest.fixture
+def editor(client: Client, django_user_model: Any) -> Client:
+    """Somebody who may do anything to tools, and nothing else."""
+    user = django_user_model.objects.create_user("ed", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__model="tool"))
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize(("kind", "settings"), RUNS)
+def test_editor_may_not_add_what_runs_here(
+    editor: Client, kind: str, settings: dict[str, Any]
+) -> None:
+    sys.modules.pop(UNTOUCHED, None)
+    page = editor.post(ADD, form(kind, settings))
+    assert "Only a superuser may have the server run" in page.content.decode()
+    assert not Tool.objects.exists()
+    assert UNTOUCHED not in sys.modules
+
+
+def test_editor_adds_what_runs_elsewhere(editor: Client) -> None:
+    for kind, settings in [
+        ("http", {"url": "https://shop.example/stock"}),
+        ("mcp", {"url": "https://tools.example/mcp"}),
+    ]:
+        answer = editor.post(ADD, form(kind, settings, name=kind))
+        assert answer.status_code == 302
+    assert {tool.kind for tool in Tool.objects.all()} == {"http", "mcp"}
+
+
+@pytest.mark.parametrize(("kind", "settings"), RUNS)
+def test_editor_may_not_change_what_runs_here(
+    editor: Client, kind: str, settings: dict[str, Any]
+) -> None:
+    row = Tool.objects.create(name="own", kind=kind, settings=settings)
+    path = f"/admin/sessions_app/tool/{row.pk}/change/"
+    assert editor.post(path, form("mcp", {"command": ["false"]})).status_code == 403
+    row.refresh_from_db()
+    assert (row.kind, row.settings) == (kind, settings)
+
+
+@pytest.mark.parametrize(("kind", "settings"), RUNS)
+def test_editor_may_not_make_a_tool_run_here(
+    editor: Client, kind: str, settings: dict[str, Any]
+) -> None:
+    url = {"url": "https://shop.example/stock"}
+    row = Tool.objects.create(name="stock", kind="http", settings=url)
+    path = f"/admin/sessions_app/tool/{row.pk}/change/"
+    assert editor.post(path, form(kind, settings)).status_code == 200
+    row.refresh_from_db()
+    assert (row.kind, row.settings) == ("http", url)
+
+
+def test_superuser_sets_up_what_runs_here(admin_client: Client) -> None:
+    made = form("mcp", {"command": ["true"]})
+    assert admin_client.post(ADD, made).status_code == 302
+    assert Tool.objects.get().settings == {"command": ["true"]}
