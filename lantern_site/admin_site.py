@@ -5,11 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from sessions_app.domain.errors import RateLimited
+from sessions_app.edge.pace import Act, address_subject, take
 from sessions_app.store.health import open_alerts
 
 FIRST_APPS = ("sessions_app", "widget")
+
+
+class PacedLogin(AdminAuthenticationForm):
+    """Tries few passwords for one address: to guess is slow, and so is a hash."""
+
+    def clean(self) -> dict[str, Any]:
+        address = self.request.META.get("REMOTE_ADDR") if self.request else None
+        try:
+            take(Act.LOGIN, address_subject(address))
+        except RateLimited as error:
+            wait_s = error.details["retry_after_s"]
+            raise ValidationError(
+                f"Too many attempts; try again in {wait_s} seconds."
+            ) from error
+        return super().clean()
 
 
 class LanternAdminSite(admin.AdminSite):
@@ -19,6 +38,7 @@ class LanternAdminSite(admin.AdminSite):
     site_title = "Lantern"
     index_title = "Dashboard"
     site_url = "/"
+    login_form = PacedLogin
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """What every page shows: to staff, also what there is to mend."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerView
 
 from lantern_site import views
 from widget.views import Bootstrap, Config, VisitorEndpoint, script
@@ -18,7 +18,7 @@ urlpatterns = [
     path("v1/widget/bootstrap", Bootstrap.as_view()),
     path("v1/widget/visitor", VisitorEndpoint.as_view()),
     path("v1/widget/config", Config.as_view()),
-    path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("v1/schema", views.schema, name="schema"),
     path("v1/docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     path("v1/", include("sessions_app.edge.rest.urls")),
     path("admin/", admin.site.urls),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render as render_page
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiJsonRenderer, OpenApiYamlRenderer
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from lantern_site.metrics import render, require_reader
@@ -14,13 +19,13 @@ from sessions_app.edge.errors import WrongMethod
 from sessions_app.edge.plain import error_response, read_only
 from sessions_app.lifecycle import lifecycle
 from sessions_app.store import catalog
-from widget.models import Embed
+from widget.known import known_embeds
 
 
 @read_only
 def front_page(request: HttpRequest) -> HttpResponse:
     """A page with the widget on it, to see that everything works."""
-    embed = Embed.objects.filter(is_enabled=True).order_by("pk").first()
+    embed = next(iter(known_embeds.get().values()), None)
     return render_page(request, "front_page.html", {"embed": embed})
 
 
@@ -28,7 +33,8 @@ def front_page(request: HttpRequest) -> HttpResponse:
 def health(request: HttpRequest) -> HttpResponse:
     """Liveness, and the providers that are set up; open to everybody."""
     try:
-        providers = {p.name: {"configured": True} for p in catalog.enabled_providers()}
+        names = catalog.provider_names.get()
+        providers = {name: {"configured": True} for name in names}
     except DatabaseError:
         providers = {}
     return JsonResponse({"status": "ok", "providers": providers})
@@ -58,6 +64,29 @@ def metrics(request: HttpRequest) -> HttpResponse:
     except LanternError as error:
         return error_response(error)
     return HttpResponse(render(), content_type=CONTENT_TYPE_LATEST)
+
+
+@lru_cache(maxsize=2)
+def _description(is_json: bool) -> bytes:
+    """The OpenAPI description; to make it takes the CPU of many requests."""
+    generator: Any = SchemaGenerator
+    content = generator().get_schema(request=None, public=True)
+    renderer = OpenApiJsonRenderer() if is_json else OpenApiYamlRenderer()
+    return bytes(renderer.render(content, renderer_context={}))
+
+
+@read_only
+def schema(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI description, as YAML or, if the client would rather, JSON."""
+    is_json = request.GET.get("format") == "json" or not (
+        request.accepts(OpenApiYamlRenderer.media_type)
+    )
+    kind = OpenApiJsonRenderer if is_json else OpenApiYamlRenderer
+    return HttpResponse(
+        _description(is_json),
+        content_type=f"{kind.media_type}; charset=utf-8",
+        headers={"Vary": "Accept"},
+    )
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

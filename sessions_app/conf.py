@@ -95,6 +95,12 @@ class Conf:
     address_bootstraps_per_minute: int = _setting(
         120, "The same for starts of the widget."
     )
+    address_configs_per_minute: int = _setting(
+        600, "The same for pages that ask how the launcher looks."
+    )
+    address_logins_per_minute: int = _setting(
+        10, "Passwords tried at the dashboard from one address."
+    )
     embed_messages_per_minute: int = _setting(
         600, "Messages of all visitors of one embed: its ceiling."
     )

@@ -15,8 +15,9 @@ from sessions_app.bus.memory import memory_bus
 from sessions_app.lifecycle import lifecycle
 from sessions_app.store import db
 from sessions_app.store.budgets import budgets
-from sessions_app.store.catalog import accounts, plans
+from sessions_app.store.catalog import accounts, plans, provider_names
 from sessions_app.store.limits import limits
+from widget.known import known_embeds
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -65,6 +66,8 @@ def fresh_process() -> Iterator[None]:
     plans.forget()
     budgets.forget()
     limits.forget()
+    provider_names.forget()
+    known_embeds.forget()
     lifecycle.is_draining = False
     yield
 

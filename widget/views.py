@@ -37,12 +37,14 @@ from sessions_app.erasure import delete_all
 from widget import tokens
 from widget.arrival import arrive
 from widget.config import ConfigShape, config_of
+from widget.known import known_embeds
 from widget.models import Embed
 from widget.origins import is_origin_listed
 
 SCRIPT = "widget/widget.js"
 SCRIPT_AGE_S = 300
 CONFIG_AGE_S = 60
+NO_EMBED = "There is no such embed."
 
 
 @lru_cache(maxsize=1)
@@ -116,9 +118,9 @@ class Bootstrap(APIView):
     )
     def post(self, request: Request) -> Response:
         """Begin or renew a visitor; ``visitor`` is the older token."""
-        body = read_body(BootstrapBody, request)
-        # First of all: what is refused below costs a query, too.
+        # First of all: what is refused below costs time, too.
         take(Act.BOOTSTRAP, address_subject(address_of(request)))
+        body = read_body(BootstrapBody, request)
         embed = _embed_of(body["key"])
         if not is_origin_listed(request.headers.get("Origin", ""), embed.origins):
             raise ForbiddenOrigin()
@@ -167,10 +169,17 @@ class Config(APIView):
         auth=[],
     )
     def get(self, request: Request) -> Response:
-        """The looks and words of an embed; no visitor is begun."""
+        """The looks and words of an embed; no visitor is begun.
+
+        An embed has no ceiling here: it would let anybody take the looks of a busy
+        site away. The answer comes from memory instead, and may be as often as it is.
+        """
+        take(Act.CONFIG, address_subject(address_of(request)))
         key = request.query_params.get("key", "")
         require_storable(key)
-        embed = _embed_of(key)
+        embed = known_embeds.get().get(key)
+        if embed is None:
+            raise NotFound(NO_EMBED)
         # A page of Lantern's own sends no Origin with a GET.
         origin = request.headers.get("Origin")
         if origin is not None and not is_origin_listed(origin, embed.origins):
@@ -182,5 +191,5 @@ class Config(APIView):
 def _embed_of(key: str) -> Embed:
     embed = Embed.objects.select_related("agent").filter(key=key).first()
     if embed is None or not embed.is_enabled:
-        raise NotFound("There is no such embed.")
+        raise NotFound(NO_EMBED)
     return embed

@@ -27,6 +27,13 @@ class Act(StrEnum):
     SESSION = "session"
     MESSAGE = "message"
     MAIL = "mail"
+    CONFIG = "config"
+    LOGIN = "login"
+
+
+UNASKED = frozenset({Act.CONFIG, Act.LOGIN})
+"""Only the settings limit these: nobody who lets each address write ten messages a
+minute means that a launcher shall lose its looks on the eleventh page."""
 
 
 def no_agent() -> str:
@@ -89,9 +96,10 @@ def too_fast(taken: Taken, on: str) -> RateLimited:
 
 def limit_on(on: str, act: Act) -> int | None:
     """How many of an act in any 60 seconds; None is any number."""
-    limit = limits.get().per_minute.get(on)
-    if limit is not None:
-        return limit
+    if act not in UNASKED:
+        limit = limits.get().per_minute.get(on)
+        if limit is not None:
+            return limit
     setting = f"{on.partition(':')[0]}_{act}s_per_minute"
     found: int | None = getattr(conf(), setting, None)
     return found

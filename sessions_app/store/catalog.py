@@ -47,9 +47,8 @@ def enabled_agents() -> list[str]:
     return list(slugs)
 
 
-def enabled_providers() -> list[Provider]:
-    """All enabled providers."""
-    return list(Provider.objects.filter(is_enabled=True))
+def _load_provider_names() -> list[str]:
+    return list(Provider.objects.filter(is_enabled=True).values_list("name", flat=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +168,7 @@ class Kept(Generic[T]):
         self._kept = None
 
 
+provider_names = Kept(_load_provider_names, Provider)
 accounts = Kept(_load_accounts, Provider, Price, Alert)
 plans = Kept(_load_plans, Agent)
 tools = Kept(_load_tools, Tool)

@@ -59,6 +59,30 @@ def test_starts_of_an_embed_have_a_ceiling(visitors: Visitors, settings) -> None
     assert refused(answers[2], "embed:pk_shop")
 
 
+# The ceiling of an embed would let anybody take a busy site's looks away.
+def test_looks_are_limited_by_address_alone(visitors: Visitors, settings) -> None:
+    settings.LANTERN = {"address_configs_per_minute": 3}
+    for on in ("address", "embed:pk_shop", "agent:helper", "visitor"):
+        limited(on, requests_per_minute=1)
+    answers = [visitors.config() for _ in range(4)]
+    assert [answer.status for answer in answers] == [200, 200, 200, 429]
+    assert refused(answers[3], "address")
+    assert answers[3].header("cache-control") != answers[0].header("cache-control")
+
+
+def test_looks_of_unknown_embeds_count_too(visitors: Visitors, settings) -> None:
+    settings.LANTERN = {"address_configs_per_minute": 2}
+    asked = [visitors.config(key=f"pk_{number}").status for number in range(3)]
+    assert asked == [404, 404, 429]
+
+
+def test_unreadable_starts_count_too(visitors: Visitors, settings) -> None:
+    settings.LANTERN = {"address_bootstraps_per_minute": 2}
+    rest = visitors.rest
+    sent = [rest("POST", "/v1/widget/bootstrap", b"{", None).status for _ in range(3)]
+    assert sent == [400, 400, 429]
+
+
 # Otherwise any site could use up the ceiling of another.
 def test_other_origins_do_not_count_on_the_embed(visitors: Visitors, settings) -> None:
     settings.LANTERN = {"embed_bootstraps_per_minute": 1}

@@ -284,7 +284,7 @@ def _hello(principal: Principal) -> str:
     elif caller.agents is not None:
         agents = [slug for slug in agents if slug in caller.agents]
     is_server = principal.kind != "visitor"
-    providers = [p.name for p in catalog.enabled_providers()] if is_server else []
+    providers = catalog.provider_names.get() if is_server else []
     models = catalog.route_models(caller.agents) if is_server else []
     return said.text_of(
         said.Hello(protocol=PROTOCOL, agents=agents, providers=providers, models=models)
