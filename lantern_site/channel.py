@@ -62,6 +62,10 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
         if self.length != 0:
             self.setTimeout(conf().body_timeout_s)
         super().allHeadersReceived()
+        if self.body_limit > conf().max_body_bytes and (
+            self.length is None or self.length > conf().max_body_bytes
+        ):
+            self.requests[-1].begin_early(self._command, self._path, self._version)
 
     def rawDataReceived(self, data: bytes) -> None:
         if not self.is_refused:
@@ -72,6 +76,11 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
             super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
+        if self.is_reading_body:
+            # Answered before its body was there: what comes yet is not read.
+            self.requests.remove(request)
+            self._read_no_more()
+            return
         has_more = bool(self._dataBuffer)
         super().requestDone(request)
         if self.persistent and not self._handlingRequest:
@@ -94,6 +103,11 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
         if self.requests:
             self.requests[0].resumeProducing()
 
+    @property
+    def is_reading_body(self) -> bool:
+        """Whether some of the request's body is still to come."""
+        return self._transferDecoder is not None
+
     def refuse(self, error: LanternError) -> None:
         """Answer a request that was not read to its end, and read no more."""
         body = encode_json(error_body(error))
@@ -102,8 +116,12 @@ class LimitedChannel(_HTTPChannel):  # type: ignore[misc]
             b"HTTP/1.1 %d %b\r\ncontent-type: application/json\r\n"
             b"content-length: %d\r\nconnection: close\r\n\r\n"
         )
-        self.is_refused = True
         self.transport.write(head % (error.http_status, reason, len(body)) + body)
+        self._read_no_more()
+
+    def _read_no_more(self) -> None:
+        self.is_refused = True
+        self.transport.resumeProducing()  # or nobody sees the client go
         self.transport.loseWriteConnection()
         self.setTimeout(LINGER_S)
 

@@ -32,6 +32,10 @@ class Inbox:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
+    def take_back(self) -> dict[str, Any]:
+        """The newest message, which nobody has taken."""
+        return self._messages.pop()
+
     async def get(self) -> dict[str, Any]:
         """The next message; waits for it."""
         while not self._messages:

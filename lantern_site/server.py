@@ -40,6 +40,8 @@ from sessions_app.edge.body import too_long
 from sessions_app.engine.consumer import engine
 
 NO_HEADERS = Headers()
+MAX_WAITING_PIECES = 4
+"""Of a long body, each of 64 KB at most, before its connection is read no further."""
 MAX_WAITING_FRAMES = 32
 """Frames of one socket that wait for the application before it is read no further."""
 
@@ -70,10 +72,41 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
     """A request whose answer may be streamed piece by piece."""
 
     _is_streaming = False
+    _is_early = False
+    """Whether the application has the request already, and reads its body."""
     _body_size = 0
+
+    def begin_early(self, command: bytes, path: bytes, version: bytes) -> None:
+        """Hand the request on before its body is there, which may be long."""
+        if self.requestHeaders.hasHeader(b"Upgrade"):
+            return
+        self.requestReceived(command, path, version)
+        self._is_early = True
+        if self.application_queue is not None:
+            self.application_queue.take_back()  # the end of a body that was empty
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        """All of the request is there."""
+        if self._is_early:
+            self._hand_on(b"", more=False)
+        else:
+            super().requestReceived(command, path, version)
+
+    def _hand_on(self, piece: bytes, *, more: bool) -> None:
+        inbox = self.application_queue
+        if inbox is None:
+            return
+        inbox.put_nowait({"type": "http.request", "body": piece, "more_body": more})
+        if more and inbox.size >= MAX_WAITING_PIECES:
+            network = self.channel._networkProducer
+            network.pauseProducing()
+            inbox.when_empty = network.resumeProducing
 
     def handleContentChunk(self, data: bytes) -> None:
         """Keep a piece of the body, within the limit."""
+        if self._is_early:
+            self._hand_on(data, more=True)
+            return
         self._body_size += len(data)
         limit = self.channel.body_limit
         if self._body_size <= limit:
@@ -84,11 +117,18 @@ class StreamRequest(Patient, WebRequest):  # type: ignore[misc]
     def handle_reply(self, message: dict[str, Any]) -> None:
         """Pass a piece of a stream to the socket, anything else to Daphne."""
         if not (self._is_streaming and message.get("more_body")):
+            if self._is_early and not self._response_started:
+                self._close_after_refusal()
             super().handle_reply(message)
             self._begin_stream(message)
         elif self.channel is not None and not self.finished:
             body = message["body"]
             self._write_now(b"%x\r\n%b\r\n" % (len(body), body))
+
+    def _close_after_refusal(self) -> None:
+        channel = self.channel
+        if channel is not None and channel.is_reading_body:
+            self.responseHeaders.setRawHeaders(b"connection", [b"close"])
 
     def _begin_stream(self, message: dict[str, Any]) -> None:
         is_piece = message["type"] == "http.response.body" and message.get("more_body")
@@ -162,7 +202,8 @@ class StreamFactory(HTTPFactory):  # type: ignore[misc]
         if not self.gate.enter(getattr(address, "host", "")):
             return None
         protocol = super().buildProtocol(address)
-        protocol.requestFactory = StreamRequest
+        # Twisted would read forms, which nobody here sends, into memory twice.
+        protocol.requestFactory = partial(StreamRequest, parsePOSTFormSubmission=False)
         return protocol
 
 

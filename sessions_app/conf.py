@@ -69,6 +69,9 @@ class Conf:
     max_message_bytes: int = _setting(
         29_360_128, "Largest body of a message, with its attachments in base64."
     )
+    max_held_body_bytes: int = _setting(
+        134_217_728, "Bodies over max_body_bytes that a process holds at a time."
+    )
     max_reply_characters: int = _setting(
         500_000, "A longer reply is cut there; each delta counts as four at least."
     )

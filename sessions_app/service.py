@@ -209,7 +209,7 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
                 param="content",
             )
     if message.attachments:
-        _require_attachments(caller, session_id)
+        require_attachments(caller, session_id)
     return posting.post(
         TurnDraft(
             session_id=session_id,
@@ -236,7 +236,8 @@ def _as_stored(tool: ToolSpec) -> dict[str, Any]:
     return {"name": name, "description": description, "inputSchema": schema}
 
 
-def _require_attachments(caller: Caller, session_id: str) -> None:
+def require_attachments(caller: Caller, session_id: str) -> None:
+    """Raise NotFound or NotAllowed unless the caller may send files to the session."""
     sessions.require(caller.scope, session_id)
     if not caller.may_attach and not sessions.takes_attachments(session_id):
         raise NotAllowed("This agent takes no attachments.", param="attachments")

@@ -44,12 +44,12 @@ def require_known(
             )
 
 
-def decode_object(body: bytes, limit: int | None = None) -> dict[str, Any]:
+def decode_object(body: bytes | bytearray, limit: int | None = None) -> dict[str, Any]:
     """A JSON object; an empty body is an empty one."""
     limit = limit or conf().max_body_bytes
     if len(body) > limit:
         raise too_long(limit)
-    if not body.strip():
+    if not body or body.isspace():
         return {}
     try:
         value = msgspec.json.decode(body)

@@ -31,7 +31,7 @@ class MessageConsumer(StreamConsumer):
 
     route = "/v1/sessions/<str:session_id>/messages"
 
-    async def open(self, request: LiveRequest, body: bytes) -> Opened:
+    async def open(self, request: LiveRequest, body: bytearray) -> Opened:
         session_id = self.scope["session_id"]
         posted = await in_thread(_accept, request, session_id, body)
         await service.wake(posted)
@@ -41,7 +41,7 @@ class MessageConsumer(StreamConsumer):
         return Opened(headers=headers, status=202, body=posted_object(posted))
 
 
-def _accept(request: LiveRequest, session_id: str, body: bytes) -> PostedTurn:
+def _accept(request: LiveRequest, session_id: str, body: bytearray) -> PostedTurn:
     request.query()
     principal = request.principal()
     principal.require_scope("sessions")

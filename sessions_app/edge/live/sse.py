@@ -94,19 +94,21 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
             await asyncio.gather(self._answer, return_exceptions=True)
         raise StopConsumer
 
-    async def open(self, request: LiveRequest, body: bytes) -> Opened:
+    async def open(self, request: LiveRequest, body: bytearray) -> Opened:
         """What to answer with; raises a LanternError to refuse."""
         raise NotImplementedError
 
     async def _serve(self) -> None:
+        # A copy of it, or one kept to the end of a stream, may be 28 MiB.
+        body, self._body = self._body, bytearray()
         try:
-            opened = await self.open(LiveRequest(self.scope), bytes(self._body))
+            opened = await self.open(LiveRequest(self.scope), body)
         except Exception as error:
             refused = as_lantern_error(error)
             self._count(refused.http_status)
             await refuse(self.send, refused)
             return
-        self._body.clear()
+        del body
         self._count(opened.status)
         if opened.batches is None:
             await answer(self.send, opened.status, opened.headers, opened.body)
@@ -189,7 +191,7 @@ class EventsConsumer(StreamConsumer):
     is_idle = True
     route = "/v1/sessions/<str:session_id>/events"
 
-    async def open(self, request: LiveRequest, body: bytes) -> Opened:
+    async def open(self, request: LiveRequest, body: bytearray) -> Opened:
         if self.scope["method"] != "GET":
             raise WrongMethod("GET")
         session_id = self.scope["session_id"]
