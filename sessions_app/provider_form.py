@@ -6,6 +6,13 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from sessions_app.authority import (
+    ONLY_A_SUPERUSER,
+    SECRET_STAYS,
+    Reach,
+    moves_away,
+    opens_inside,
+)
 from sessions_app.models import Provider
 from sessions_app.providers.exec import command_fault
 from sessions_app.providers.openai import Service, services
@@ -94,7 +101,18 @@ class ProviderForm(forms.ModelForm[Provider]):
             self._check_command(cleaned)
         elif cleaned["command"]:
             self.add_error("command", f"This is only for the kind {EXEC}.")
+        if not self.errors:
+            self._check_reach(cleaned)
         return cleaned
+
+    def _check_reach(self, cleaned: dict[str, Any]) -> None:
+        old = Reach(self.instance.base_url, self.instance.allow_private)
+        new = Reach(cleaned["base_url"], cleaned["allow_private"])
+        is_stored = self.instance.api_key and not self["api_key"].data
+        if is_stored and moves_away(old, new):
+            self.add_error("api_key", SECRET_STAYS)
+        if not self.may_run and opens_inside(old, new):
+            self.add_error("allow_private", ONLY_A_SUPERUSER)
 
     def _fill_in(self, cleaned: dict[str, Any], service: Service) -> None:
         if cleaned["kind"] != OPENAI:

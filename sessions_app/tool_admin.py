@@ -9,7 +9,15 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from sessions_app.authority import may_run, tool_runs_here
+from sessions_app.authority import (
+    ONLY_A_SUPERUSER,
+    SECRET_STAYS,
+    Reach,
+    may_run,
+    moves_away,
+    opens_inside,
+    tool_runs_here,
+)
 from sessions_app.models import Tool
 from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
@@ -79,7 +87,20 @@ class ToolForm(forms.ModelForm[Tool]):
             check_tool(tool_config(tool))
         except ToolFault as error:
             raise forms.ValidationError(f"This tool cannot work: {error}") from error
+        self._check_reach(tool)
         return cleaned
+
+    def _check_reach(self, tool: Tool) -> None:
+        old, new = _reach(self.instance), _reach(tool)
+        is_stored = self.instance.headers and not self["headers"].data
+        if is_stored and moves_away(old, new):
+            self.add_error("headers", SECRET_STAYS)
+        if not self.may_run and opens_inside(old, new):
+            self.add_error("allow_private", ONLY_A_SUPERUSER)
+
+
+def _reach(tool: Tool) -> Reach:
+    return Reach(str(tool.settings.get("url", "")), tool.allow_private)
 
 
 @admin.register(Tool)

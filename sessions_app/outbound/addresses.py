@@ -7,6 +7,7 @@ import socket
 import unicodedata
 from ipaddress import (
     IPv4Address,
+    IPv4Network,
     IPv6Address,
     IPv6Network,
     ip_address,
@@ -17,6 +18,10 @@ Address = IPv4Address | IPv6Address
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
+# Set aside, though ``ipaddress`` calls them global: the documentation's newer range,
+# and what relays of 6to4 were reached by.
+_DOCUMENTATION = IPv6Network("3fff::/20")
+_RELAYS = IPv4Network("192.88.99.0/24")
 _NUMBERS = re.compile(r"[0-9a-fA-FxX.]+")
 
 
@@ -31,12 +36,16 @@ def is_public(address: Address) -> bool:
     global, and 64:ff9b::7f00:1, which is 127.0.0.1 behind a translator, is global.
     """
     if isinstance(address, IPv6Address):
-        if address in _LOCAL_NAT64 or address.teredo is not None:
+        if address in _LOCAL_NAT64 or address in _DOCUMENTATION:
+            return False
+        if address.teredo is not None or address.is_site_local:
             return False
         if address in _NAT64:
             return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
         if embedded := address.ipv4_mapped or address.sixtofour:
             return is_public(embedded)
+    elif address in _RELAYS:
+        return False
     return address.is_global and not (
         address.is_private
         or address.is_loopback

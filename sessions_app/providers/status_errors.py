@@ -35,7 +35,9 @@ _BY_STATUS: Mapping[int, type[ProviderError]] = {
 }
 
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\]+", re.IGNORECASE)
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|lk|key|gsk|xai)[-_][\w*.-]{6,}")
+_KEY_LIKE = re.compile(
+    r"\b(?:(?:sk|pk|rk|lk|key|gsk|xai|hf|r8|nvapi)[-_]|AIza|AKIA|eyJ)[\w*.-]{6,}"
+)
 _BEARER = re.compile(r"\b(bearer)\s+[^\s\"',]+", re.IGNORECASE)
 
 

@@ -124,3 +124,56 @@ def test_editor_may_not_change_a_command(editor: Client) -> None:
     assert editor.post(path, FORM).status_code == 200
     assert {each.kind for each in Provider.objects.all()} == {"exec", "demo"}
     assert Provider.objects.get(name="own").command == ["true"]
+
+
+KEPT = {
+    "name": "own",
+    "kind": "openai",
+    "command": "[]",
+    "service": "",
+    "base_url": "https://models.example/v1",
+}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "is_kept"),
+    [
+        ("https://models.example/v2", True),
+        ("https://models.example.evil.example/v1", False),
+        ("https://models.example:8443/v1", False),
+        ("http://models.example/v1", False),
+        ("https://evil.example/v1", False),
+    ],
+)
+def test_stored_key_does_not_follow_the_address(
+    admin_client: Client, base_url: str, is_kept: bool
+) -> None:
+    row = Provider.objects.create(name="own", base_url=KEPT["base_url"], api_key="sk-1")
+    path = f"/admin/sessions_app/provider/{row.pk}/change/"
+    moved = {**FORM, **KEPT, "base_url": base_url}
+    page = admin_client.post(path, moved)
+    assert page.status_code == (302 if is_kept else 200)
+    assert is_kept or "write this again" in page.content.decode()
+    row.refresh_from_db()
+    assert (row.base_url == base_url, row.api_key) == (is_kept, "sk-1")
+    # Whoever has a key for the new address may write it.
+    assert admin_client.post(path, {**moved, "api_key": "sk-2"}).status_code == 302
+    row.refresh_from_db()
+    assert (row.base_url, row.api_key) == (base_url, "sk-2")
+
+
+def test_editor_may_not_open_private_addresses(editor: Client) -> None:
+    for change in ({"allow_private": "on"}, {"base_url": "", "service": "ollama"}):
+        page = editor.post(ADD, {**FORM, **KEPT, **change})
+        assert "Only a superuser may open private" in page.content.decode()
+    assert not Provider.objects.exists()
+    local = Provider.objects.create(
+        name="own", base_url="http://127.0.0.1:11434/v1", allow_private=True
+    )
+    path = f"/admin/sessions_app/provider/{local.pk}/change/"
+    same = {**FORM, **KEPT, "base_url": local.base_url, "allow_private": "on"}
+    other = {**same, "base_url": "http://127.0.0.1:6379/v1"}
+    assert editor.post(path, other).status_code == 200
+    assert editor.post(path, {**same, "context_tokens": "4096"}).status_code == 302
+    local.refresh_from_db()
+    assert (local.base_url, local.context_tokens) == (same["base_url"], 4096)

@@ -90,3 +90,37 @@ def test_superuser_sets_up_what_runs_here(admin_client: Client) -> None:
     made = form("mcp", {"command": ["true"]})
     assert admin_client.post(ADD, made).status_code == 302
     assert Tool.objects.get().settings == {"command": ["true"]}
+
+
+STOCK = {"url": "https://shop.example/stock/{name}"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "is_kept"),
+    [
+        ("http", "https://shop.example/v2/{name}", True),
+        ("mcp", "https://shop.example/mcp", True),
+        ("http", "https://evil.example/stock", False),
+        ("mcp", "https://evil.example/mcp", False),
+    ],
+)
+def test_stored_headers_do_not_follow_the_address(
+    editor: Client, kind: str, url: str, is_kept: bool
+) -> None:
+    secret = json.dumps({"Authorization": "Bearer secret"})
+    row = Tool.objects.create(name="stock", kind="http", settings=STOCK, headers=secret)
+    path = f"/admin/sessions_app/tool/{row.pk}/change/"
+    page = editor.post(path, form(kind, {"url": url}))
+    assert page.status_code == (302 if is_kept else 200)
+    assert is_kept or "write this again" in page.content.decode()
+    row.refresh_from_db()
+    assert (row.settings == {"url": url}, row.headers) == (is_kept, secret)
+    own = form(kind, {"url": url}, headers='{"X-Own": "1"}')
+    assert editor.post(path, own).status_code == 302
+
+
+def test_editor_may_not_open_private_addresses(editor: Client) -> None:
+    inside = {"url": "http://169.254.169.254/latest"}
+    page = editor.post(ADD, form("http", inside, allow_private="on"))
+    assert "Only a superuser may open private" in page.content.decode()
+    assert not Tool.objects.exists()

@@ -39,6 +39,11 @@ from sessions_app.outbound.addresses import (
         "2001::1",
         "fd00::1",
         "fe80::1",
+        "fec0::1",
+        "feff::1",
+        "3fff::1",
+        "192.88.99.1",
+        "2002:c058:6301::",
         "ff02::1",
     ],
 )

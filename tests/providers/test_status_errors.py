@@ -36,6 +36,8 @@ def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> Non
         ("Authorization: Bearer abc.def", "Authorization: Bearer [key]"),
         ('see "https://a.example/x?k=1" now', 'see "[url]" now'),
         ("model gpt-4o-mini is busy", "model gpt-4o-mini is busy"),
+        ("no such key: AIzaSyD-abc_123", "no such key: [key]"),
+        ("token eyJhbGciOi.eyJzdWIi.c2ln", "token [key]"),
     ],
 )
 def test_secrets_and_urls_are_redacted(text: str, expected: str) -> None:
