@@ -16,6 +16,7 @@ from django.utils.html import format_html
 
 from sessions_app import (  # noqa: F401  (they register)
     budget_admin,
+    deleted_usage_admin,
     feedback_admin,
     limit_admin,
     tool_admin,

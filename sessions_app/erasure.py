@@ -19,11 +19,18 @@ VISITORS = "visitor:"
 
 OwnerNames = Callable[[str], Iterable[str]]
 _owner_names: list[OwnerNames] = []
+Farewell = Callable[[str], None]
+_farewells: list[Farewell] = []
 
 
 def register_owner_names(names_of: OwnerNames) -> None:
     """Tell under which other names a user of the host may own conversations."""
     _owner_names.append(names_of)
+
+
+def register_farewell(farewell: Farewell) -> None:
+    """Have an owner's older credentials refused once all that was theirs is deleted."""
+    _farewells.append(farewell)
 
 
 def delete(session_ids: Sequence[str]) -> None:
@@ -55,6 +62,21 @@ def delete_all(whose: Q) -> int:
         delete(batch)
         count += len(batch)
     return count
+
+
+def erase(whose: Q, *owners: str) -> int:
+    """Delete all sessions that fit, for good; how many.
+
+    Their owners' credentials of before are refused from then on, also those of
+    ``owners``: a tab that was left open would go on under the old name.
+    """
+    names = {*owners, *there_now(whose).values_list("owner", flat=True)}
+    count = delete_all(whose)
+    # Not before: whoever was cut off in the middle has to be able to ask again.
+    for name in names:
+        for farewell in _farewells:
+            farewell(name)
+    return count + delete_all(whose)
 
 
 def of_person(name: str) -> Q | None:

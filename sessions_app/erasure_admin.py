@@ -63,7 +63,7 @@ class ErasureAdmin(admin.ModelAdmin[Session]):
             if whose is None:
                 form.add_error("person", "Nothing is stored of anybody of that id.")
             elif form.cleaned_data["is_sure"]:
-                return self._erased(request, erasure.delete_all(whose))
+                return self._erased(request, erasure.erase(whose))
             else:
                 count = erasure.there_now(whose).count()
         context: dict[str, Any] = {

@@ -14,9 +14,10 @@ class WidgetConfig(AppConfig):
 
     def ready(self) -> None:
         from sessions_app.edge.auth import register_credential
-        from sessions_app.erasure import register_owner_names
+        from sessions_app.erasure import register_farewell, register_owner_names
         from sessions_app.provision import register_section
         from sessions_app.store.retention import register_rules
+        from widget.farewell import say_farewell
         from widget.provision import EmbedSection
         from widget.retention import embed_rules
         from widget.tokens import (
@@ -30,3 +31,4 @@ class WidgetConfig(AppConfig):
         register_section("embed", EmbedSection())
         register_rules(embed_rules)
         register_owner_names(owners_of_user)
+        register_farewell(say_farewell)

@@ -10,6 +10,7 @@ from sessions_app import service
 from sessions_app.domain.errors import IdentityRequired
 from sessions_app.edge.pace import Act, take
 from widget import tokens
+from widget.farewell import mark_of
 from widget.identity import User, is_user, verified_user
 from widget.models import Embed
 from widget.proof import require_proof
@@ -35,7 +36,8 @@ def arrive(embed: Embed, body: Mapping[str, Any]) -> tokens.Claim:
         require_proof(embed, body.get("proof"))
     take(Act.BOOTSTRAP, tokens.subjects_of(embed, arrival.visitor_id))
     visitor_id = arrival.visitor_id or tokens.new_visitor_id()
-    claim = tokens.Claim(embed.key, visitor_id, arrival.user)
+    mark = mark_of(tokens.caller_name(embed.key, visitor_id))
+    claim = tokens.Claim(embed.key, visitor_id, arrival.user, mark)
     if arrival.former is not None:
         former = tokens.caller_name(embed.key, arrival.former)
         service.hand_over_sessions(former, tokens.caller_of(embed, claim))

@@ -66,6 +66,21 @@ def _refuse(fault_of: Callable[[Any], str], value: object) -> None:
         raise ValidationError(f"This {fault}")
 
 
+class Farewell(models.Model):
+    """A visitor whose tokens of before the deletion of all that was theirs are refused.
+
+    ``visitor`` is a digest, for the name is to be forgotten; a token that was made
+    later holds the ``mark``. The row goes when no older token can be valid any more.
+    """
+
+    visitor = models.CharField(primary_key=True, max_length=64)
+    mark = models.CharField(max_length=22)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.visitor
+
+
 class Embed(models.Model):
     """One widget on one or more sites; ``key`` is public."""
 

@@ -14,22 +14,34 @@ from sessions_app.domain.errors import ForbiddenOrigin, IdentityRequired, Unauth
 from sessions_app.edge.auth import Principal
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
+from widget.farewell import mark_of
 from widget.identity import User, is_user, visitor_of_user
 from widget.models import Embed
 from widget.origins import is_origin_listed
 
 VISITOR_PREFIX = "lv_"
 RENEWABLE_S = 30 * 24 * 3600
+NOT_VALID = "The visitor token is not valid any more."
 _SALT = "lantern.visitor"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a visitor token says; ``user`` is None for a visitor without a name."""
+    """What a visitor token says; ``user`` is None for a visitor without a name.
+
+    ``mark`` tells it from tokens of before the visitor had everything deleted.
+    """
 
     embed_key: str
     visitor_id: str
     user: User | None = None
+    mark: str = ""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing was deleted since, or nobody remembers."""
+        mark = mark_of(caller_name(self.embed_key, self.visitor_id))
+        return mark in ("", self.mark)
 
 
 def issue(claim: Claim) -> str:
@@ -37,6 +49,8 @@ def issue(claim: Claim) -> str:
     said: dict[str, Any] = {"e": claim.embed_key, "v": claim.visitor_id}
     if claim.user is not None:
         said |= {"u": claim.user.id, "p": dict(claim.user.profile)}
+    if claim.mark:
+        said["m"] = claim.mark
     return VISITOR_PREFIX + signing.dumps(said, salt=_SALT, compress=True)
 
 
@@ -46,7 +60,7 @@ def renewed(embed: Embed, token: str) -> Claim | None:
         claim = _read(token, RENEWABLE_S)
     except Unauthorized:
         return None
-    return claim if claim.embed_key == embed.key else None
+    return claim if claim.embed_key == embed.key and claim.is_current else None
 
 
 def new_visitor_id() -> str:
@@ -82,7 +96,11 @@ def owners_of_user(user_id: str) -> list[str]:
 
 def visitor_principal(token: str, origin: str | None) -> Principal:
     """Authenticate a visitor token for the edge."""
-    return _principal(_read(token, conf().visitor_token_s), origin)
+    claim = _read(token, conf().visitor_token_s)
+    principal = _principal(claim, origin)
+    if not claim.is_current:
+        raise Unauthorized(NOT_VALID)
+    return principal
 
 
 def visitor_by_name(name: str, origin: str | None) -> Principal:
@@ -130,6 +148,6 @@ def _read(token: str, max_age_s: float) -> Claim:
             max_age=timedelta(seconds=max_age_s),
         )
     except signing.BadSignature as error:
-        raise Unauthorized("The visitor token is not valid any more.") from error
+        raise Unauthorized(NOT_VALID) from error
     user = User(claim["u"], claim["p"]) if "u" in claim else None
-    return Claim(claim["e"], claim["v"], user)
+    return Claim(claim["e"], claim["v"], user, claim.get("m", ""))

@@ -33,7 +33,7 @@ from sessions_app.edge.rest.base import (
 )
 from sessions_app.edge.rest.media import JsonAlways
 from sessions_app.edge.rest.shapes import SessionShape, session_object
-from sessions_app.erasure import delete_all
+from sessions_app.erasure import erase
 from widget import tokens
 from widget.arrival import arrive
 from widget.config import ConfigShape, config_of
@@ -144,10 +144,14 @@ class VisitorEndpoint(Endpoint):
 
     @extend_schema("deleteVisitor", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Delete all sessions of this visitor; what runs is ended first."""
+        """Delete all sessions of this visitor; what runs is ended first.
+
+        The visitor's tokens of before are good for nothing then.
+        """
         if self.principal.kind != "visitor":
             raise NotAllowed("Only visitors delete all that is theirs.")
-        delete_all(Q(owner=self.principal.caller.name))
+        name = self.principal.caller.name
+        erase(Q(owner=name), name)
         return Response(status=204)
 
 

@@ -8,6 +8,7 @@ from sessions_app.models.api_key import ApiKey
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.attempt import Attempt
 from sessions_app.models.budget import Budget, BudgetLedger, BudgetReservation
+from sessions_app.models.deleted_usage import DeletedUsage
 from sessions_app.models.idempotency import Idempotency
 from sessions_app.models.limit import RequestLimit
 from sessions_app.models.message import Message
@@ -26,6 +27,7 @@ __all__ = [
     "Budget",
     "BudgetLedger",
     "BudgetReservation",
+    "DeletedUsage",
     "Feedback",
     "Idempotency",
     "Message",

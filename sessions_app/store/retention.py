@@ -26,6 +26,7 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.store import sql
+from sessions_app.store.deleted_usage import payer_of
 
 BATCH = 50
 """Conversations of one transaction; SQLite lets nobody else write meanwhile."""
@@ -125,7 +126,7 @@ def _scrub(session_id: str, owner: str) -> None:
     # The ORM would read every message before it deletes it.
     sql.change("DELETE FROM sessions_app_message WHERE session_id = %s", session_id)
     Session.objects.filter(pk=session_id).update(
-        owner=_without_name(owner),
+        owner=payer_of(owner),
         title="",
         user="",
         system_prompt="",
@@ -137,8 +138,3 @@ def _scrub(session_id: str, owner: str) -> None:
         is_closed=True,
         purged_at=Now(),
     )
-
-
-def _without_name(owner: str) -> str:
-    """The kind of owner, the embed of a visitor, and the key of a server: no person."""
-    return owner if owner.startswith("key:") else owner.rpartition(":")[0] + ":"

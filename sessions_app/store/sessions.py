@@ -13,6 +13,7 @@ from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
 from sessions_app.models import Agent, Idempotency, Message, Session, Turn
+from sessions_app.store.deleted_usage import keep_usage
 from sessions_app.store.turns import ask_to_end
 
 HANDED_AT_ONCE = 100
@@ -190,9 +191,14 @@ def have_open_turns(session_ids: Sequence[str]) -> bool:
     return Turn.objects.filter(session__in=session_ids, state__in=OPEN_STATES).exists()
 
 
+@transaction.atomic
 def delete(session_id: str) -> None:
-    """Remove the session and everything below it."""
-    Session.objects.filter(pk=session_id).delete()
+    """Remove the session and everything below it; what it cost stays, in a sum."""
+    rows = Session.objects.select_for_update(of=("self",)).select_related("agent")
+    session = rows.filter(pk=session_id).first()
+    if session is not None:  # or somebody else has deleted and counted it
+        keep_usage(session)
+        session.delete()
 
 
 def keep_summary(session_id: str, summary: str, up_to: int) -> None:
