@@ -21,6 +21,7 @@ from sessions_app import (  # noqa: F401  (they register)
     limit_admin,
     tool_admin,
 )
+from sessions_app.agent_form import AgentForm, ApiKeyForm
 from sessions_app.authority import may_run
 from sessions_app.domain.text import shortened
 from sessions_app.edge.auth import shown_name
@@ -256,6 +257,7 @@ class AlertAdmin(admin.ModelAdmin[Alert]):
 class AgentAdmin(admin.ModelAdmin[Agent]):
     """What answers."""
 
+    form = AgentForm
     list_display = ("slug", "is_default", "is_enabled", "route")
 
 
@@ -263,6 +265,7 @@ class AgentAdmin(admin.ModelAdmin[Agent]):
 class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     """Keys of servers; a new one is shown once."""
 
+    form = ApiKeyForm
     list_display = ("name", "hint", "is_enabled", "created_at")
     readonly_fields = ("hint", "created_at")
 

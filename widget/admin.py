@@ -11,8 +11,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from sessions_app.lines_field import Lines
 from widget.accent import accent_warning
 from widget.models import Embed
+from widget.origins import origin_fault
 
 PREVIEW_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self';"
@@ -20,26 +22,17 @@ PREVIEW_POLICY = (
 )
 
 
-class Lines(forms.Field):
-    """A list of texts, one on each line."""
-
-    widget = forms.Textarea(attrs={"rows": 4})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(str, value)) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> list[str]:
-        if isinstance(value, list):
-            return value
-        lines = [line.strip() for line in str(value or "").splitlines()]
-        return [line for line in lines if line]
-
-
 class EmbedForm(forms.ModelForm[Embed]):
     """The secret is written, never shown; whether there is one is."""
 
     secret = forms.CharField(
         required=False, widget=forms.PasswordInput(render_value=False)
+    )
+    origins = Lines(
+        required=False,
+        fault_of=origin_fault,
+        help_text="One a line, such as https://shop.example or https://*.shop.example;"
+        " none means nobody.",
     )
     suggestions = Lines(
         required=False, help_text="Questions to begin with, one a line."

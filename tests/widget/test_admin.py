@@ -17,7 +17,7 @@ def form(people: People, embed: Embed) -> dict[str, str]:
     return {
         "key": embed.key,
         "agent": str(people.agent.pk),
-        "origins": '["https://shop.example"]',
+        "origins": "https://shop.example",
         "identity": "optional",
         "theme": "auto",
         "proof_of_work": "off",

@@ -1,0 +1,90 @@
+"""Agents and keys in the dashboard: their lists, without brackets and quotes."""
+
+from __future__ import annotations
+
+from django import forms
+
+from sessions_app.domain.route import split_route_entry
+from sessions_app.lines_field import Lines
+from sessions_app.models import Agent, ApiKey, Provider, Tool
+from sessions_app.models.api_key import ALL_AGENTS, default_agents, default_scopes
+from sessions_app.provision.sections.key import SCOPES
+from sessions_app.tools.builtin import BUILTIN
+
+
+def route_fault(line: str) -> str:
+    """Why a step of a route leads nowhere; empty if it does."""
+    try:
+        provider, _ = split_route_entry(line)
+    except ValueError as error:
+        return f"{error}."
+    if not Provider.objects.filter(name=provider).exists():
+        return f"there is no provider {provider!r}."
+    return ""
+
+
+def tool_fault(line: str) -> str:
+    """Why an agent cannot have this tool; empty if it can."""
+    if line in BUILTIN or Tool.objects.filter(name=line).exists():
+        return ""
+    return f"there is no tool {line!r}."
+
+
+def agent_fault(line: str) -> str:
+    """Why a key cannot be for this agent; empty if it can."""
+    if line == ALL_AGENTS or Agent.objects.filter(slug=line).exists():
+        return ""
+    return f"there is no agent {line!r}."
+
+
+class AgentForm(forms.ModelForm[Agent]):
+    """Route and tools are lines."""
+
+    route = Lines(
+        fault_of=route_fault,
+        help_text="Candidates as provider/model, one a line, tried in order.",
+    )
+    tools = Lines(
+        required=False,
+        fault_of=tool_fault,
+        help_text="Names of tools, one a line; built in:"
+        f" {', '.join(sorted(BUILTIN))}.",
+    )
+
+    class Meta:
+        model = Agent
+        fields = (
+            "slug",
+            "is_default",
+            "is_enabled",
+            "system_prompt",
+            "route",
+            "tools",
+            "stream_last_round",
+            "canned_reply",
+            "max_output_tokens",
+            "context_tokens",
+            "memory",
+            "temperature",
+            "attachments",
+            "retention_days",
+        )
+
+
+class ApiKeyForm(forms.ModelForm[ApiKey]):
+    """Agents are lines, scopes are boxes to tick."""
+
+    agents = Lines(
+        initial=default_agents,
+        fault_of=agent_fault,
+        help_text="Slugs of agents, one a line; * is every one.",
+    )
+    scopes = forms.MultipleChoiceField(
+        initial=default_scopes,
+        choices=[(each, each) for each in SCOPES],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = ApiKey
+        fields = ("name", "agents", "scopes", "is_enabled")
