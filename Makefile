@@ -93,6 +93,7 @@ services:
 	@scripts/need-redis
 	@scripts/need-proxies
 	@scripts/need-faketime
+	@scripts/need-php
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

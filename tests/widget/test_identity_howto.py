@@ -41,7 +41,14 @@ def by_node(settings: Any) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("sign", [by_django, by_node])
+def by_php(settings: Any) -> str:
+    user = "['id' => 42, 'name' => 'Käthe', 'email' => 'k@x.example']"
+    script = f"{code_of('php')}\necho lantern_token({user}, '{SECRET}');"
+    php = ["php", "-r", script]
+    return subprocess.run(php, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("sign", [by_django, by_node, by_php])
 def test_token_of_the_example_is_accepted(
     visitors: Visitors, embed: Embed, settings: Any, sign: Any
 ) -> None:
