@@ -69,9 +69,19 @@ export class LanternClient {
 
   /** A JSON call; throws `ApiError` on an error status. */
   async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    const response = await this.#sendChecked(path, options);
+    return (response.status === 204 ? undefined : await response.json()) as T;
+  }
+
+  /** A call that gives bytes; throws `ApiError` on an error status. */
+  async blob(path: string, options: RequestOptions = {}): Promise<Blob> {
+    return (await this.#sendChecked(path, options)).blob();
+  }
+
+  async #sendChecked(path: string, options: RequestOptions): Promise<Response> {
     const response = await this.#sendWithRetry(path, options);
     if (!response.ok) throw await apiErrorFrom(response);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+    return response;
   }
 
   async #sendWithRetry(path: string, options: RequestOptions): Promise<Response> {

@@ -20,6 +20,16 @@ export interface ToolCallView {
   arguments: unknown;
 }
 
+/** A file that came with a message. */
+export interface FileView {
+  name: string;
+  mediaType: string;
+  /** Known once the message was read from the transcript. */
+  id: string | null;
+  /** The file itself, where this client sent it. */
+  content: Blob | null;
+}
+
 export interface TurnFailure {
   code: string;
   message: string;
@@ -30,8 +40,8 @@ export interface TurnView {
   key: string;
   turnId: string | null;
   userText: string | null;
-  /** Names of the files that came with it. */
-  files: readonly string[];
+  /** The files that came with it. */
+  files: readonly FileView[];
   /** It answers the message of the turn before it again. */
   isAgain: boolean;
   /** The person who speaks in the agent's place, or was brought the message. */
@@ -94,7 +104,7 @@ export function proposeTurn(
   state: ConversationState,
   key: string,
   userText: string | null,
-  files: readonly string[] = [],
+  files: readonly FileView[] = [],
 ): ConversationState {
   const isAgain = userText === null;
   const turn = { ...newTurn(key, null, "sending"), userText, files, isAgain };
@@ -168,7 +178,10 @@ export function mergeTranscript(
 function storedIn(turn: TurnView, message: Message): TurnView {
   const operator = message.operator ?? turn.operator;
   if (message.role === "user") {
-    const files = message.attachments?.map(({ name }) => name) ?? [];
+    const files = (message.attachments ?? []).map(({ id, name, mediaType }, at) => {
+      const content = turn.files[at]?.content ?? null;
+      return { id, name, mediaType, content };
+    });
     const asked = { ...turn, operator, userText: message.content, files, isAgain: false };
     return operator !== null && turn.phase === "unanswered" ? broughtTo(asked) : asked;
   }

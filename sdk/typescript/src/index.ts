@@ -9,6 +9,7 @@ export {
   proposeTurn,
   withdrawTurn,
   type ConversationState,
+  type FileView,
   type ToolCallView,
   type TurnFailure,
   type TurnPhase,

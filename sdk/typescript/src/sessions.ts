@@ -181,6 +181,12 @@ export class Sessions {
     return messages;
   }
 
+  /** A file that came with a message, as it was sent. */
+  attachment(sessionId: string, fileId: string, options: CallOptions = {}): Promise<Blob> {
+    const path = `${pathOf(sessionId)}/attachments/${encodeURIComponent(fileId)}`;
+    return this.#client.blob(path, { signal: options.signal });
+  }
+
   /** Stops a turn; what was streamed until then is kept. */
   async cancelTurn(
     sessionId: string,

@@ -57,6 +57,19 @@ test("a transcript tells what people wrote, and what was brought to them", () =>
   ]);
 });
 
+test("a file that was sent from here is known by its id later, and is still here", () => {
+  const content = new Blob(["x"]);
+  const sent = { name: "a.png", mediaType: "image/png", id: null, content };
+  const state = acceptTurn(proposeTurn(EMPTY_CONVERSATION, "k", "Look", [sent]), "k", "t1");
+  const stored = { id: "file_1", name: "a.png", mediaType: "image/png", size: 1 };
+  const asked = { ...message("user", "t1", "Look"), attachments: [stored] };
+  const files = [{ name: "a.png", mediaType: "image/png", id: "file_1" }];
+  expect(mergeTranscript(state, [asked]).turns).toMatchObject([{ files: [{ ...files[0], content }] }]);
+  expect(mergeTranscript(EMPTY_CONVERSATION, [asked]).turns).toMatchObject([
+    { files: [{ ...files[0], content: null }] },
+  ]);
+});
+
 test("unknown kinds and unreadable payloads are ignored", () => {
   expect(parseSessionEvent({ id: "", event: "new_kind", payload: "{}" })).toBeNull();
   expect(parseSessionEvent({ id: "", event: "toString", payload: "{}" })).toBeNull();

@@ -3,6 +3,7 @@ import { el } from "../dom.js";
 import { translator, type Translate } from "../i18n/index.js";
 import { createAnnouncer } from "../panel/a11y.js";
 import { Chat, type SessionAccess } from "../panel/chat.js";
+import { fileLoader } from "../panel/files.js";
 import { narrate } from "../panel/narrate.js";
 import { onPageReturn } from "../panel/page-signals.js";
 import { safeStorage } from "../panel/storage.js";
@@ -45,6 +46,8 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
     userName: t("user"),
     agentName: () => agentName,
     welcome: empty,
+    loadFile: fileLoader(access),
+    onFileLost: (error) => chat.fail(error),
     onRetry: () => void chat.retry(),
     onRate: null,
     onApprove: (...answer) => void chat.approve(...answer),

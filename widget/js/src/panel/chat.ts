@@ -14,7 +14,6 @@ import {
   type ClientTool,
   type ConversationState,
   type LanternClient,
-  type NewFile,
   type NewMessage,
   type SessionEvent,
   type SessionStream,
@@ -22,6 +21,7 @@ import {
 } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
 import { explain } from "./explain.js";
+import { partsOf, type PickedFile } from "./files.js";
 import type { Store } from "./store.js";
 
 /** Whose conversation it is, and what may be done when the server forgot it. */
@@ -94,11 +94,12 @@ export class Chat {
   }
 
   /** Resolves to whether the server took the message. */
-  async send(content: string, attachments: readonly NewFile[] = []): Promise<boolean> {
+  async send(content: string, files: readonly PickedFile[] = []): Promise<boolean> {
+    const { sent, shown } = partsOf(files);
     const key = `local-${newIdempotencyKey()}`;
     this.#store.set({ notice: null });
-    this.#store.converse((state) => proposeTurn(state, key, content, namesOf(attachments)));
-    const message = attachments.length === 0 ? { content } : { content, attachments };
+    this.#store.converse((state) => proposeTurn(state, key, content, shown));
+    const message = sent.length === 0 ? { content } : { content, attachments: sent };
     const isAgain = this.#unconfirmed?.message === JSON.stringify(message);
     const idempotencyKey = isAgain ? this.#unconfirmed!.key : newIdempotencyKey();
     return this.#begin(key, () => this.#post(message, idempotencyKey));
@@ -333,10 +334,6 @@ function awaitsPerson({ turns }: ConversationState): boolean {
   const last = turns.at(-1);
   if (last === undefined) return false;
   return last.operator !== null || last.toolCalls.some(({ name }) => name === "hand_over");
-}
-
-function namesOf(files: readonly NewFile[]): string[] {
-  return files.map(({ name }) => name);
 }
 
 function isGone(error: unknown): boolean {

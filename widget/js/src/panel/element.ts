@@ -1,4 +1,4 @@
-import { activeTurn, type NewFile, type SessionEvent } from "@lantern/sdk";
+import { activeTurn, type SessionEvent } from "@lantern/sdk";
 import { adoptStyles, el } from "../dom.js";
 import type { PageFacts, Panel, PanelHost, WidgetConfig } from "../host.js";
 import { loadWords, translator, type Translate } from "../i18n/index.js";
@@ -6,6 +6,7 @@ import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
 import { explain, explainArrival, isRefusal } from "./explain.js";
+import { fileLoader, type PickedFile } from "./files.js";
 import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
@@ -101,7 +102,7 @@ class ChatPanel implements Panel {
     this.#chat.hide();
   }
 
-  async send(text: string, files: readonly NewFile[] = []): Promise<boolean> {
+  async send(text: string, files: readonly PickedFile[] = []): Promise<boolean> {
     this.#thread.scrollToEnd();
     if (!(await this.#arrive())) return false;
     void this.#keepContext();
@@ -188,6 +189,8 @@ class ChatPanel implements Panel {
       userName: this.#t("you"),
       agentName: () => this.#agentName(),
       welcome: this.#welcome.element,
+      loadFile: fileLoader(this.#visitor),
+      onFileLost: (error) => this.#chat.fail(error),
       onRetry: () => void this.#chat.retry(),
       onRate: (turnId, rating, comment) => this.#chat.rate(turnId, rating, comment),
       onApprove: (...answer) => void this.#chat.approve(...answer),

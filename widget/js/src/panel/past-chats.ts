@@ -75,7 +75,8 @@ export class PastChats {
     const { store, t, agentName, visitor } = this.#options;
     const { conversation } = store.state;
     const names = { user: t("you"), agent: agentName() };
-    download(`${visitor.current() ?? "chat"}.txt`, transcriptOf(conversation, names));
+    const text = new Blob([transcriptOf(conversation, names)], { type: "text/plain" });
+    download(`${visitor.current() ?? "chat"}.txt`, text);
   }
 
   async #email(address: string): Promise<string> {

@@ -1,4 +1,5 @@
 import composer from "./composer.css?inline";
+import files from "./files.css?inline";
 import markdown from "./markdown.css?inline";
 import panel from "./panel.css?inline";
 import theme from "./theme.css?inline";
@@ -8,4 +9,5 @@ import thread from "./thread.css?inline";
 import welcome from "./welcome.css?inline";
 
 /** The panel's rules on touch screens and phones come last, over those of its parts. */
-export const PANEL_CSS = theme + thread + reply + markdown + composer + history + welcome + panel;
+export const PANEL_CSS =
+  theme + thread + files + reply + markdown + composer + history + welcome + panel;

@@ -15,8 +15,8 @@ export function transcriptOf(
   return `${parts.join("\n\n")}\n`;
 }
 
-export function download(fileName: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+export function download(fileName: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
   const link = el("a", { href: address, download: fileName });
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);

@@ -1,9 +1,9 @@
 import { activeTurn, isActive, type ConversationState, type TurnView } from "@lantern/sdk";
-import { el, icon, type View } from "../../dom.js";
+import { el, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
-import { CLIP } from "../../icons.js";
 import { whyNoReply } from "../explain.js";
 import { MarkdownView } from "../markdown.js";
+import { createFileList, type FileListOptions } from "./file-list.js";
 import { createNotice, type NoticeState } from "./notice.js";
 import { createReplyFoot, type ReplyFootOptions } from "./reply-foot.js";
 import { createToolList } from "./tools.js";
@@ -17,7 +17,7 @@ export interface TurnViewState {
   conversation: ConversationState;
 }
 
-export interface TurnViewOptions extends ReplyFootOptions {
+export interface TurnViewOptions extends ReplyFootOptions, FileListOptions {
   userName: string;
   /** Known only once the server has answered. */
   agentName: () => string;
@@ -27,7 +27,7 @@ export interface TurnViewOptions extends ReplyFootOptions {
 /** One turn: the user's message, the reply, and what became of it. */
 export function createTurnView(options: TurnViewOptions): View<TurnViewState> {
   const { t } = options;
-  const question = createQuestion(options.userName);
+  const question = createQuestion(options);
   const reply = createReply(options);
   const notice = createNotice(options.onRetry);
   const element = el("div", { class: "turn" }, question.element, reply.element, notice.element);
@@ -41,24 +41,20 @@ export function createTurnView(options: TurnViewOptions): View<TurnViewState> {
   };
 }
 
-function createQuestion(label: string): View<TurnView> {
+function createQuestion(options: TurnViewOptions): View<TurnView> {
+  const label = options.userName;
   const text = el("div", { class: "bubble", part: "bubble", dir: "auto" });
-  const names = el("ul", { class: "files" });
+  const fileList = createFileList(options);
   const author = el("span", { class: "author" }, label);
-  const element = el("article", { class: "question", "aria-label": label }, author, names, text);
-  let shown: readonly string[] = [];
+  const parts = [author, fileList.element, text];
+  const element = el("article", { class: "question", "aria-label": label }, ...parts);
   return {
     element,
     update({ userText, files }) {
       element.hidden = userText === null;
       if (userText !== null && text.textContent !== userText) text.textContent = userText;
       text.hidden = userText === "";
-      names.hidden = files.length === 0;
-      if (files === shown) return;
-      shown = files;
-      names.replaceChildren(
-        ...files.map((name) => el("li", { class: "file" }, icon(CLIP), el("bdi", {}, name))),
-      );
+      fileList.update(files);
     },
   };
 }

@@ -1,8 +1,8 @@
-import type { NewFile } from "@lantern/sdk";
 import { el, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { SEND, STOP } from "../../icons.js";
 import { iconButton } from "../button.js";
+import type { PickedFile } from "../files.js";
 import { createFilePicker, type FilePicker } from "./file-picker.js";
 
 export interface ComposerState {
@@ -15,7 +15,7 @@ export interface ComposerOptions {
   draft: string;
   onDraft: (text: string) => void;
   /** Resolves to whether the message was taken; if not, all of it comes back. */
-  onSend: (text: string, files: readonly NewFile[]) => Promise<boolean>;
+  onSend: (text: string, files: readonly PickedFile[]) => Promise<boolean>;
   onStop: () => void;
   /** A sentence about a file that cannot be sent. */
   onRefused: (sentence: string) => void;

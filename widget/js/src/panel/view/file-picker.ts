@@ -1,9 +1,9 @@
-import type { NewFile } from "@lantern/sdk";
-import { el } from "../../dom.js";
+import { el, icon } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { CLIP, CLOSE } from "../../icons.js";
 import { iconButton } from "../button.js";
-import { MAX_FILES, readFile } from "../files.js";
+import { isPicture, MAX_FILES, readFile, type PickedFile } from "../files.js";
+import { thumbnailOf } from "../thumbnail.js";
 
 export interface FilePickerOptions {
   t: Translate;
@@ -19,31 +19,34 @@ export interface FilePicker {
   readonly isEmpty: boolean;
   setWanted(isWanted: boolean): void;
   /** The files, which leave the picker. */
-  take(): NewFile[];
-  restore(files: readonly NewFile[]): void;
+  take(): PickedFile[];
+  restore(files: readonly PickedFile[]): void;
   /** Takes what is pasted or dropped there. */
   listenTo(element: HTMLElement): void;
 }
 
 export function createFilePicker({ t, onRefused, onChange }: FilePickerOptions): FilePicker {
-  let files: NewFile[] = [];
+  let files: PickedFile[] = [];
   let isWanted = false;
   const input = el("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
   const button = iconButton("attach", t("attach"), CLIP, () => input.click());
   const chips = el("ul", { class: "files", hidden: true });
-  button.hidden = true;
+  const attaching = el("span", { class: "attaching", hidden: true }, input, button);
 
   const render = (): void => {
     chips.hidden = files.length === 0;
     chips.replaceChildren(...files.map((file) => chip(file)));
     onChange();
   };
-  const chip = (file: NewFile): HTMLElement => {
+  const chip = (file: PickedFile): HTMLElement => {
     const remove = iconButton("plain", t("removeFile", { name: file.name }), CLOSE, () => {
       files = files.filter((each) => each !== file);
       render();
     });
-    return el("li", { class: "file" }, el("bdi", {}, file.name), remove);
+    const sign = icon(CLIP);
+    const drawn = isPicture(file) ? thumbnailOf(file.content) : null;
+    drawn?.then((picture) => sign.replaceWith(picture)).catch(() => undefined);
+    return el("li", { class: "file" }, sign, el("bdi", {}, file.name), remove);
   };
   const add = async (added: readonly File[]): Promise<void> => {
     for (const file of added) {
@@ -70,13 +73,13 @@ export function createFilePicker({ t, onRefused, onChange }: FilePickerOptions):
   };
   return {
     chips,
-    button: el("span", { class: "attaching" }, input, button),
+    button: attaching,
     get isEmpty() {
       return files.length === 0;
     },
     setWanted(wanted) {
       isWanted = wanted;
-      button.hidden = !wanted;
+      attaching.hidden = !wanted;
     },
     take() {
       const taken = files;
