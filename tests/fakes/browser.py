@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -41,11 +41,14 @@ def executable() -> str:
 
 
 @asynccontextmanager
-async def chromium() -> AsyncIterator[Browser]:
-    """A browser of its own; its profile goes with it."""
+async def chromium(without: Sequence[str] = ()) -> AsyncIterator[Browser]:
+    """A browser of its own; its profile goes with it.
+
+    ``without``: flags that the driver sets for tests, and that no visitor has.
+    """
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=executable(), args=FLAGS
+            executable_path=executable(), args=FLAGS, ignore_default_args=list(without)
         )
         try:
             yield browser

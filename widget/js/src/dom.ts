@@ -28,7 +28,6 @@ export function icon(path: string): SVGElement {
   for (const [name, value] of [
     ["viewBox", "0 0 24 24"],
     ["aria-hidden", "true"],
-    ["focusable", "false"],
   ] as const) {
     svg.setAttribute(name, value);
   }

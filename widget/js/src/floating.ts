@@ -13,6 +13,11 @@ const TIP_MS = 6000;
 export class WidgetElement extends HTMLElement {
   onDetached: (() => void) | null = null;
 
+  /** Sites that keep copies of their bodies bring back one of this, too: an empty one. */
+  connectedCallback(): void {
+    if (this.onDetached === null) this.remove();
+  }
+
   disconnectedCallback(): void {
     this.onDetached?.();
   }

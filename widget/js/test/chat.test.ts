@@ -2,7 +2,8 @@
 import { LanternClient } from "@lantern/sdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { translator } from "../src/i18n/index.js";
-import { Chat, type SessionAccess } from "../src/panel/chat.js";
+import type { SessionAccess } from "../src/panel/access.js";
+import { Chat } from "../src/panel/chat.js";
 import { Store } from "../src/panel/store.js";
 import { FakeServer } from "./fake-server.mjs";
 
@@ -185,4 +186,41 @@ test("the stream is open only while shown or while a turn runs", async () => {
   await vi.waitFor(() => expect(server.streamCount()).toBe(1));
   chat.hide();
   await vi.waitFor(() => expect(server.streamCount()).toBe(0));
+});
+
+test("out of sight it leaves its connection to others, and catches up on return", async () => {
+  await chat.send("echo one");
+  await settled();
+  expect(server.streamCount()).toBe(0);
+  chat.show();
+  await vi.waitFor(() => expect(server.streamCount()).toBe(1));
+  chat.rest();
+  await vi.waitFor(() => expect(server.streamCount()).toBe(0));
+  [...server.sessions.values()][0]!.post("echo two", "other-tab");
+  chat.checkLink(0);
+  await vi.waitFor(() => expect(outline()).toHaveLength(2));
+  await settled();
+  expect(outline()[1]).toEqual(["echo two", "completed", "two"]);
+});
+
+test("who has asked waits for the answer out of sight, too", async () => {
+  chat.show();
+  await chat.send("echo one two three");
+  chat.rest();
+  await settled();
+  expect(outline()).toEqual([["echo one two three", "completed", "one two three"]]);
+  await vi.waitFor(() => expect(server.streamCount()).toBe(0));
+});
+
+test("begun out of sight, it asks for nothing before it is seen", async () => {
+  await chat.send("echo one");
+  await settled();
+  chat.reset();
+  chat.rest();
+  server.requests.length = 0;
+  chat.show();
+  await new Promise((done) => setTimeout(done, 30));
+  expect(server.requests).toEqual([]);
+  chat.checkLink(0);
+  await vi.waitFor(() => expect(outline()).toHaveLength(1));
 });

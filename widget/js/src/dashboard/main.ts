@@ -2,7 +2,8 @@ import { activeTurn, LanternClient } from "@lantern/sdk";
 import { el } from "../dom.js";
 import { translator, type Translate } from "../i18n/index.js";
 import { createAnnouncer } from "../panel/a11y.js";
-import { Chat, type SessionAccess } from "../panel/chat.js";
+import type { SessionAccess } from "../panel/access.js";
+import { Chat } from "../panel/chat.js";
 import { fileLoader } from "../panel/files.js";
 import { narrate } from "../panel/narrate.js";
 import { onPageReturn } from "../panel/page-signals.js";
@@ -52,7 +53,7 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
     onRate: null,
     onApprove: (...answer) => void chat.approve(...answer),
   });
-  const notice = createNotice(() => void chat.show());
+  const notice = createNotice(() => chat.show());
   const link = el("p", { class: "link", hidden: true });
   const desk = new Desk(section, access.client.sessions, chat, t);
   const composer = operatorComposer(t, (text) => desk.send(text), chat, sessionId);
@@ -69,8 +70,8 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
     empty.hidden = state.isLoading || state.conversation.turns.length > 0;
     narrate(state, before, announcer, t, agentName);
   });
-  onPageReturn((silenceMs) => chat.checkLink(silenceMs));
-  void chat.show();
+  onPageReturn((silenceMs) => chat.checkLink(silenceMs), () => chat.rest());
+  chat.show();
 }
 
 function operatorComposer(

@@ -11,8 +11,6 @@ import {
   proposeTurn,
   withdrawTurn,
   type AcceptedTurn,
-  type ClientTool,
-  type ConversationState,
   type LanternClient,
   type NewMessage,
   type SessionEvent,
@@ -20,21 +18,11 @@ import {
   type ToolResult,
 } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
+import type { SessionAccess } from "./access.js";
 import { explain } from "./explain.js";
 import { partsOf, type PickedFile } from "./files.js";
+import { isQuiet } from "./quiet.js";
 import type { Store } from "./store.js";
-
-/** Whose conversation it is, and what may be done when the server forgot it. */
-export interface SessionAccess {
-  readonly client: LanternClient;
-  current(): string | null;
-  /** The current session, or a new one; parallel callers get the same. */
-  ensure(): Promise<string>;
-  /** Gives up a session the server does not know; false if there can be no other. */
-  forget(sessionId: string): boolean;
-  /** Tools that this page runs itself; none where left out. */
-  clientTools?(): ClientTool[];
-}
 
 type Sessions = LanternClient["sessions"];
 
@@ -61,6 +49,10 @@ export class Chat {
   /** A message whose acceptance is unknown keeps its key, should it be sent again. */
   #unconfirmed: { message: string; key: string } | null = null;
   #stopRequested = false;
+  /** This page has begun a turn of the conversation. */
+  #hasAsked = false;
+  #isAway = false;
+  #isResting = false;
 
   constructor(access: SessionAccess, store: Store, t: Translate, events: ChatEvents) {
     this.#access = access;
@@ -70,27 +62,37 @@ export class Chat {
   }
 
   /** The conversation is on screen: follow it. */
-  async show(): Promise<void> {
+  show(): void {
     this.#isShown = true;
     const sessionId = this.#access.current();
-    if (sessionId !== null && this.#stream === null) await this.#resume(sessionId);
+    if (sessionId !== null && this.#stream === null) this.#resume(sessionId);
   }
 
   /** The conversation is off screen: followed while there is something to come. */
   hide(): void {
     this.#isShown = false;
-    if (this.#isQuiet()) this.#closeStream();
+    if (isQuiet(this.#store.state.conversation)) this.#closeStream();
   }
 
-  #isQuiet(): boolean {
-    const { conversation } = this.#store.state;
-    return activeTurn(conversation) === null && !awaitsPerson(conversation);
+  /**
+   * The page is out of sight. A browser has six connections to a host, for all its pages:
+   * they are left to those in view, unless this page asked and waits for the answer.
+   */
+  rest(): void {
+    this.#isAway = true;
+    if (this.#stream === null) return;
+    if (this.#hasAsked && !isQuiet(this.#store.state.conversation)) return;
+    this.#isResting = true;
+    this.#closeStream();
   }
 
   /** After a sleep, a return to the page or to the network: does the link still live? */
   checkLink(silenceMs: number): void {
+    const isWanted = this.#isShown || this.#isResting;
+    this.#isAway = this.#isResting = false;
+    const sessionId = this.#access.current();
     if (this.#stream !== null) this.#stream.check(silenceMs);
-    else if (this.#isShown) void this.show();
+    else if (isWanted && sessionId !== null) this.#resume(sessionId);
   }
 
   /** Resolves to whether the server took the message. */
@@ -171,6 +173,7 @@ export class Chat {
   reset(): void {
     this.#closeStream();
     this.#knownTurns.clear();
+    this.#hasAsked = this.#isResting = false;
     this.#unconfirmed = null;
     this.#store.set({ conversation: EMPTY_CONVERSATION, notice: null, isLoading: false });
   }
@@ -186,6 +189,7 @@ export class Chat {
       const accepted = await post();
       this.#unconfirmed = null;
       this.#knownTurns.add(accepted.turnId);
+      this.#hasAsked = true;
       this.#events.onAccepted?.(accepted.turnId);
       this.#store.converse((state) => acceptTurn(state, key, accepted.turnId));
       if (this.#stopRequested) void this.stop();
@@ -222,7 +226,9 @@ export class Chat {
     return sessions.postMessage(fresh, message, { idempotencyKey });
   }
 
-  async #resume(sessionId: string): Promise<void> {
+  #resume(sessionId: string): void {
+    this.#isResting = this.#isAway;
+    if (this.#isAway) return;
     const { lastEventId, turns } = this.#store.state.conversation;
     this.#store.set({ isLoading: turns.length === 0, notice: null });
     this.#follow(sessionId, lastEventId || undefined);
@@ -267,7 +273,8 @@ export class Chat {
     if ("turnId" in event) this.#askForStranger(event.turnId, sessionId);
     const isOver = event.kind === "session.status_idle";
     if (isOver) this.#askForStrangers(sessionId);
-    if (isOver && !this.#isShown && this.#isQuiet()) this.#closeStream();
+    if (isOver && this.#isAway) this.rest();
+    else if (isOver && !this.#isShown) this.hide();
   }
 
   /** Another tab, or an operator, began this turn: its user message is in the transcript. */
@@ -291,7 +298,8 @@ export class Chat {
   async #fetchTranscript(sessionId: string): Promise<void> {
     try {
       const messages = await this.#access.client.sessions.transcript(sessionId);
-      if (this.#streamedSession !== sessionId) return;
+      // Its stream may rest meanwhile, but nobody will ask for these turns again.
+      if (this.#access.current() !== sessionId) return;
       for (const { turnId } of messages) if (turnId !== null) this.#knownTurns.add(turnId);
       this.#store.converse((state) => mergeTranscript(state, messages));
     } catch (error) {
@@ -327,13 +335,6 @@ export class Chat {
     stream?.close();
     this.#store.set({ link: "idle" });
   }
-}
-
-/** Whether a person answers, or was asked to: they write when they will. */
-function awaitsPerson({ turns }: ConversationState): boolean {
-  const last = turns.at(-1);
-  if (last === undefined) return false;
-  return last.operator !== null || last.toolCalls.some(({ name }) => name === "hand_over");
 }
 
 function isGone(error: unknown): boolean {

@@ -5,7 +5,7 @@ import { loadWords, translator, type Translate } from "../i18n/index.js";
 import { createAnnouncer } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
-import { explain, explainArrival, isRefusal } from "./explain.js";
+import { actionLabel, explain, explainArrival, isRefusal } from "./explain.js";
 import { fileLoader, type PickedFile } from "./files.js";
 import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
@@ -232,10 +232,13 @@ class ChatPanel implements Panel {
         this.#render(state);
         narrate(state, before, this.#announcer, this.#t, this.#agentName());
       }),
-      onPageReturn((silenceMs) => {
-        this.#render(this.#store.state);
-        if (this.#arrival !== null) this.#chat.checkLink(silenceMs);
-      }),
+      onPageReturn(
+        (silenceMs) => {
+          this.#render(this.#store.state);
+          if (this.#arrival !== null) this.#chat.checkLink(silenceMs);
+        },
+        () => this.#chat.rest(),
+      ),
       this.#viewport.end,
       this.#context.end,
     );
@@ -245,7 +248,7 @@ class ChatPanel implements Panel {
     const isFirst = this.#arrival === null;
     if (isFirst) this.#store.set({ isLoading: this.#visitor.current() !== null });
     if (!(await this.#arrive())) return;
-    if (this.#isShown) await this.#chat.show();
+    if (this.#isShown) this.#chat.show();
     if (this.#visitor.current() === null) this.#store.set({ isLoading: false });
   }
 
@@ -314,12 +317,7 @@ class ChatPanel implements Panel {
     this.#composer.update({ isRunning: activeTurn(state.conversation) !== null });
     const offline: Notice = { text: this.#t("offlineNotice"), action: null };
     const notice = isOffline ? offline : state.notice;
-    this.#notice.update(notice && { ...notice, actionLabel: this.#actionLabel(notice) });
-  }
-
-  #actionLabel({ action }: Notice): string | null {
-    if (action === null) return null;
-    return this.#t(action === "reconnect" ? "reconnect" : "tryAgain");
+    this.#notice.update(notice && { ...notice, actionLabel: actionLabel(notice, this.#t) });
   }
 
   #noticeEvent(event: SessionEvent): void {

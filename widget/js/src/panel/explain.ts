@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, LanternError, type TurnView } from "@lantern/sdk";
 import type { Catalog, Translate } from "../i18n/index.js";
+import type { Notice } from "./store.js";
 
 const SENTENCES: Readonly<Record<string, keyof Catalog>> = {
   budget_exceeded: "budgetExceeded",
@@ -40,6 +41,12 @@ export function isRefusal(error: unknown): boolean {
 export function explainArrival(error: unknown, t: Translate): string {
   const isForAll = isRefusal(error) && (error as ApiError).code !== "identity_required";
   return isForAll ? t("forbiddenOrigin") : explain(error, t);
+}
+
+/** What can be done about it. */
+export function actionLabel({ action }: Notice, t: Translate): string | null {
+  if (action === null) return null;
+  return t(action === "reconnect" ? "reconnect" : "tryAgain");
 }
 
 /** Why a turn has no reply; the provider's own words are the operator's concern. */

@@ -1,6 +1,6 @@
 import type { FileView, NewFile } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
-import type { SessionAccess } from "./chat.js";
+import type { SessionAccess } from "./access.js";
 
 export const MAX_FILES = 4;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;

@@ -68,7 +68,7 @@ export class PastChats {
     if (visitor.current() === sessionId) return;
     visitor.switchTo(sessionId);
     chat.reset();
-    await chat.show();
+    chat.show();
   }
 
   #download(): void {

@@ -1,6 +1,6 @@
 import { ApiError, LanternClient, type Session } from "@lantern/sdk";
 import type { LanternIdentity, PageFacts, WidgetConfig, WidgetOptions } from "../host.js";
-import type { SessionAccess } from "./chat.js";
+import type { SessionAccess } from "./access.js";
 import { userIdOf } from "./identity.js";
 import { challengeOf, solve, type Proof } from "./proof.js";
 import { safeStorage } from "./storage.js";
