@@ -11,6 +11,8 @@ from sessions_app.domain.prompt import PromptImage
 
 MAX_FILES = 4
 MAX_IMAGE_BYTES = 5 * 1024 * 1024
+MAX_PIXELS = 50_000_000
+"""A picture of a few KB may fill gigabytes of memory wherever it is drawn."""
 MAX_TEXT_BYTES = 256 * 1024
 MAX_NAME_LENGTH = 200
 TEXT = "text/plain"

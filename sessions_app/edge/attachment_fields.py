@@ -11,6 +11,7 @@ from sessions_app.domain.attachments import (
     MAX_FILES,
     MAX_IMAGE_BYTES,
     MAX_NAME_LENGTH,
+    MAX_PIXELS,
     MAX_TEXT_BYTES,
     TEXT,
     NewFile,
@@ -18,6 +19,7 @@ from sessions_app.domain.attachments import (
     image_type,
 )
 from sessions_app.domain.errors import BadRequest, TooLarge
+from sessions_app.domain.pictures import pixels_of
 from sessions_app.domain.text import one_line
 from sessions_app.edge.body import require_known
 
@@ -70,6 +72,8 @@ def _sniffed(name: str, said: str, content: bytes, param: str) -> NewFile:
     if found := image_type(content):
         if len(content) > MAX_IMAGE_BYTES:
             raise TooLarge(f"An image has at most {MAX_IMAGE_BYTES} bytes.")
+        if (pixels_of(content) or 0) > MAX_PIXELS:
+            raise TooLarge(f"An image has at most {MAX_PIXELS} pixels.")
         return NewFile(name, found, content)
     text = None if said.startswith("image/") and "svg" not in said else as_text(content)
     if text is None:

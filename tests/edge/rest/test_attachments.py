@@ -117,6 +117,14 @@ def test_files_are_few_and_small(rest: Rest, path: str) -> None:
     assert rest("POST", f"{path}/regenerate", {"attachments": [file()]}).status == 400
 
 
+def test_picture_that_would_fill_the_memory_is_refused(rest: Rest, path: str) -> None:
+    """A few KB may be 900 million pixels wherever they are drawn."""
+    header = PNG[:8] + b"\x00\x00\x00\rIHDR" + (30_000).to_bytes(4, "big") * 2
+    answer = post(rest, path, file(header))
+    assert (answer.status, answer.code) == (413, "payload_too_large")
+    assert not Attachment.objects.exists()
+
+
 def test_agent_that_takes_none_says_so(rest: Rest, people: People) -> None:
     answer = post(rest, people.path, file())
     assert (answer.status, answer.code) == (403, "not_allowed")
