@@ -15,7 +15,15 @@ pytestmark = [pytest.mark.live, pytest.mark.browser, pytest.mark.timeout(60)]
 PAGE = (ROOT / "docs" / "howto" / "csp.md").read_text()
 BLOCKS = re.findall(r"```text\n(.*?)\n```", PAGE, re.DOTALL)
 ANSWER = "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nlet x = 1;\n```\n"
-BASE = "default-src 'none'; require-trusted-types-for 'script'; "
+BASE = "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; "
+# One rule of the panel, and one of the Markdown in it.
+STYLE = """
+['.panel', 'pre'].map((name) => {
+  const node = document.querySelector('lantern-widget').shadowRoot.querySelector(name);
+  const { position, borderStartStartRadius, backgroundColor } = getComputedStyle(node);
+  return [position, borderStartStartRadius, backgroundColor];
+})
+"""
 WATCH = """
 window.violations = [];
 document.addEventListener('securitypolicyviolation',
@@ -54,5 +62,7 @@ async def test_documented_policy_is_enough(shop: Shop, number: int) -> None:
         await page.evaluate(f"new Promise(end => {{ {opened}.onerror = end; }})")
     assert await page.evaluate("window.violations") == []
     assert await page.locator("table td").count() == 2
-    panel = page.locator(".panel")
-    assert await panel.evaluate("node => getComputedStyle(node).position") == "fixed"
+    assert await page.evaluate(STYLE) == [
+        ["fixed", "22px", "rgb(255, 254, 252)"],
+        ["static", "12px", "rgb(244, 241, 236)"],
+    ]

@@ -1,11 +1,28 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import * as esbuild from "esbuild";
 import { PAYLOADS } from "../payloads.mjs";
 import { field, openChat, useBrowser } from "./chromium.mjs";
 
 const stage = useBrowser();
 const TEXT = PAYLOADS.join("\n\n");
 const BATCH = 60;
+
+/** The views of widget and dashboard, without a server, as `cuts` in the page. */
+async function viewsAlone() {
+  const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [pathOf("every-cut.ts")],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "cuts",
+    define: { LANGUAGE_FILES: "{}" },
+    alias: { "@lantern/sdk": pathOf("../../../../sdk/typescript/src/index.ts") },
+  });
+  return outputFiles[0].text;
+}
 
 /** What ran, and what asked for another host, from now on. */
 async function watch(page, server) {
@@ -48,6 +65,28 @@ test("more than 300 payloads as the model's text, cut everywhere, do nothing", a
   await check(admin, seenThere);
   assert.deepEqual(stage.problems, []);
 });
+
+const SHADOW = "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'})";
+for (const [place, where] of [
+  ["the widget, being written", `${SHADOW}, true`],
+  ["the dashboard, from the transcript", "document.body, false"],
+]) {
+  test(`cut at every place, as model's, tool's and user's text and file name: ${place}`, async () => {
+    const { page, server } = stage;
+    await page.goto(`${server.origin}/`);
+    const seen = await watch(page, server);
+    await page.addScriptTag({ content: await viewsAlone() });
+    for (let at = 0; at < PAYLOADS.length; at += BATCH) {
+      const batch = JSON.stringify(PAYLOADS.slice(at, at + BATCH));
+      const count = await page.evaluate(`cuts.showEveryCut(${batch}, ${where})`);
+      assert.ok(count > BATCH);
+      // What was asked for in that task would be under way now.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+      await check(page, seen);
+    }
+    assert.deepEqual(stage.problems, []);
+  });
+}
 
 test("as the visitor's text and as a tool's, in widget and dashboard, they are text", async () => {
   const { page, server, context } = stage;
