@@ -87,10 +87,13 @@ class LooksEditor {
     return this.#input(name)?.value.trim() ?? "";
   }
 
+  #isChecked(name: string): boolean {
+    const box = this.#input(name);
+    return box instanceof HTMLInputElement && box.checked;
+  }
+
   #config(): WidgetConfig {
     const radius = this.#text("radius");
-    const asks = this.#input("collect_context");
-    const page = this.#input("page_tool");
     return {
       title: this.#text("title"),
       greeting: this.#text("greeting"),
@@ -102,8 +105,9 @@ class LooksEditor {
       position: this.#text("position"),
       radius: radius === "" ? null : Number(radius),
       launcherLabel: this.#text("launcher_label"),
-      collectContext: asks instanceof HTMLInputElement && asks.checked,
-      pageTool: page instanceof HTMLInputElement && page.checked,
+      attachments: this.#isChecked("attachments"),
+      collectContext: this.#isChecked("collect_context"),
+      pageTool: this.#isChecked("page_tool"),
       nudge: this.#text("nudge"),
     };
   }
