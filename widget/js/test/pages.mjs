@@ -25,6 +25,12 @@ const ADMIN_CSS = `
   .top{padding:12px 40px;background:var(--header);color:#ffc;font-size:1.4rem}.in{padding:20px 40px}
   h1{font-weight:300;font-size:1.25rem;margin:0 0 20px}`;
 
+const POLLUTION = `<script>
+  Object.prototype.polluted = "yes";
+  Object.prototype.accent = "#ff0000";
+  Array.prototype.extra = () => undefined;
+</script>`;
+
 const STRICT_CSP = (origin) =>
   `default-src 'none'; script-src ${origin}; connect-src ${origin}; style-src 'self'; ` +
   "img-src 'self'; require-trusted-types-for 'script'";
@@ -68,7 +74,11 @@ export function pageFor(url, origin) {
       };
     case "/hostile":
       return {
-        html: page("Hostile", `${SHOP_CSS}*{all:unset!important}html{font-size:62.5%}`, SHOP + tag),
+        html: page(
+          "Hostile",
+          `${SHOP_CSS}*{all:unset!important}html{font-size:62.5%}`,
+          SHOP + POLLUTION + tag,
+        ),
       };
     case "/twice":
       return { html: page("Twice", SHOP_CSS, SHOP + tag + tag) };
