@@ -18,7 +18,7 @@ ANSWER = "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nlet x = 1;\n```\n
 BASE = "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; "
 # One rule of the panel, and one of the Markdown in it.
 STYLE = """
-['.panel', 'pre'].map((name) => {
+['.panel', '.markdown .code'].map((name) => {
   const node = document.querySelector('lantern-widget').shadowRoot.querySelector(name);
   const { position, borderStartStartRadius, backgroundColor } = getComputedStyle(node);
   return [position, borderStartStartRadius, backgroundColor];
@@ -64,5 +64,5 @@ async def test_documented_policy_is_enough(shop: Shop, number: int) -> None:
     assert await page.locator("table td").count() == 2
     assert await page.evaluate(STYLE) == [
         ["fixed", "22px", "rgb(255, 254, 252)"],
-        ["static", "12px", "rgb(244, 241, 236)"],
+        ["static", "12.1px", "rgb(245, 241, 235)"],
     ]
