@@ -191,7 +191,7 @@ test("the stream is open only while shown or while a turn runs", async () => {
 test("out of sight it leaves its connection to others, and catches up on return", async () => {
   await chat.send("echo one");
   await settled();
-  expect(server.streamCount()).toBe(0);
+  await vi.waitFor(() => expect(server.streamCount()).toBe(0));
   chat.show();
   await vi.waitFor(() => expect(server.streamCount()).toBe(1));
   chat.rest();
