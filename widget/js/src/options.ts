@@ -47,7 +47,8 @@ export function readOptions(script: HTMLScriptElement): LoaderOptions | null {
 
 /** The tag's attributes and the configuration have the same names; the tag goes first. */
 export function readLooks(tag: WidgetOptions["tag"], config: WidgetConfig = {}): Looks {
-  const given: Record<string, unknown> = { ...config, ...tag };
+  // Without a prototype: a page may have put names into that of all objects.
+  const given: Record<string, unknown> = { __proto__: null, ...config, ...tag };
   const text = (name: string): string => String(given[name] ?? "");
   const theme = text("theme");
   return {
