@@ -58,6 +58,10 @@ class EventLog(Protocol):
         """
         ...
 
+    async def lacks(self, session_id: str, place: Cursor) -> bool:
+        """Whether the log does not reach an event; False if it cannot tell."""
+        ...
+
     async def trimmed_to(self, session_id: str) -> int | None:
         """The last turn that is gone from the log; None if the log holds nothing."""
         ...

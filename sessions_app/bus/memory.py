@@ -234,6 +234,12 @@ class MemoryLog:
         turn = session.turns.get(ordinal) if session else None
         return turn.last_n if turn else 0
 
+    async def lacks(self, session_id: str, place: Cursor) -> bool:
+        session = self._sessions.get(session_id)
+        if session is not None and max(session.turns, default=0) > place.turn:
+            return False
+        return await self.head_n(session_id, place.turn) < place.n
+
     async def trimmed_to(self, session_id: str) -> int | None:
         session = self._sessions.get(session_id)
         return session.trimmed_to if session else None

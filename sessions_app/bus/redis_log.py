@@ -22,7 +22,7 @@ from sessions_app.bus.base import LogGap, SessionGone, StaleFence
 from sessions_app.bus.window import Window
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
-from sessions_app.domain.events import StatusIdle
+from sessions_app.domain.events import StatusIdle, TurnAwaitingTools
 from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
@@ -33,6 +33,9 @@ PAUSE_S = 1.0
 GONE = b"gone"
 META = ("gone", "turn", "n", "trimmed")
 APPEND = (Path(__file__).parent / "lua" / "append.lua").read_text()
+
+PAUSES = (StatusIdle.kind, TurnAwaitingTools.kind)
+"""After these a turn has no writer here: another process may go on with it."""
 
 FAILURES = (RedisError, OSError, TimeoutError)
 
@@ -50,7 +53,7 @@ def head_key(session_id: str) -> str:
 
 
 class _Written:
-    """What this process wrote of a session's turn, until the turn is whole in Redis."""
+    """What this process wrote of a session's turn, until all of it is in Redis."""
 
     __slots__ = ("entries", "fence", "is_ended", "ordinal")
 
@@ -62,7 +65,7 @@ class _Written:
 
     def add(self, entries: list[Entry]) -> None:
         self.entries += entries
-        self.is_ended = entries[-1].kind == StatusIdle.kind
+        self.is_ended = entries[-1].kind in PAUSES
 
 
 class RedisLog:
@@ -246,6 +249,15 @@ class RedisLog:
             self._fail(error)
             return None
         return _entry(*rows[0]).cursor.n if rows else 0
+
+    async def lacks(self, session_id: str, place: Cursor) -> bool:
+        try:
+            meta = await self._client.hmget(meta_key(session_id), list(META))
+        except FAILURES as error:
+            self._fail(error)
+            return False
+        gone, turn, n, _ = meta
+        return not gone and (int(turn or 0), int(n or 0)) < place
 
     async def trimmed_to(self, session_id: str) -> int | None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 from collections.abc import Coroutine
@@ -20,6 +21,9 @@ from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
 
 logger = logging.getLogger(__name__)
+
+TELL_EVERY = 3
+"""Sweeps between two looks at whether the log has what waiting turns asked for."""
 
 
 class TurnHost:
@@ -41,6 +45,11 @@ class TurnHost:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_stopping = False
         self.opened = asyncio.Event()
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The turns that run here."""
+        return frozenset(self._runs)
 
     async def open(self) -> None:
         """Deal with what an earlier process left, then begin the periodic work."""
@@ -131,7 +140,7 @@ class TurnHost:
                 renewed_at = time.monotonic()
                 continue
             try:
-                held = await in_thread(turn_store.renew, self.worker)
+                held = await in_thread(turn_store.renew, self.worker, mine)
             except Exception:
                 logger.exception("The leases could not be renewed.")
                 if time.monotonic() - renewed_at > conf().give_up_s:
@@ -156,9 +165,18 @@ class TurnHost:
                 run.stop(StopCause.CLAIM_LOST)
 
     async def _sweep_for_ever(self) -> None:
-        while True:
+        for number in itertools.count(1):
             await asyncio.sleep(conf().sweep_s)
             await self._sweep(None)
+            if not self._is_alone and number % TELL_EVERY == 0:
+                await self._tell_waiting()
+
+    async def _tell_waiting(self) -> None:
+        """A log that others share may have lost what a turn without a writer asked."""
+        try:
+            await tell_waiting(self._bus)
+        except Exception:
+            logger.exception("What turns wait for could not be said again.")
 
     async def _sweep(self, worker: str | None) -> None:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from sessions_app.bus import Bus
+from sessions_app.bus import Bus, StaleFence
 from sessions_app.conf import conf
 from sessions_app.domain.announce import Announcement, requests_of
 from sessions_app.domain.cursor import Cursor
@@ -45,8 +45,15 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
 
 
 async def tell_waiting(bus: Bus) -> None:
-    """Say again what waiting turns asked for: the log of a new process is empty."""
+    """Say again what waiting turns asked for, where the log does not have it.
+
+    That of a new process is empty; one of several processes may have lost it, or its
+    writer died before it said so. Nobody runs these turns, so nobody else would.
+    """
     for turn in await in_thread(waiting_turns):
+        end = Cursor(turn.ordinal, turn.next_n - 1)
+        if not await bus.log.lacks(turn.session_id, end):
+            continue
         events = requests_of(
             turn.session_id, turn.turn_id, turn.calls, conf().tool_wait_s
         )
@@ -55,7 +62,11 @@ async def tell_waiting(bus: Bus) -> None:
             Entry.of(Cursor(turn.ordinal, n), event)
             for n, event in enumerate(events, first_n)
         ]
-        await bus.log.append(turn.session_id, turn.fence, entries)
+        try:
+            await bus.log.append(turn.session_id, turn.fence, entries)
+        except StaleFence:
+            continue  # it waits no more
+        await bus.bell.ring(turn.session_id)
 
 
 async def _announce(bus: Bus, ordinal: int, announcement: Announcement) -> None:

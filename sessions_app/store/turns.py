@@ -44,9 +44,14 @@ def first_open(session_id: str) -> str | None:
     return found[0][0] if found else None
 
 
-def renew(worker: str) -> dict[str, bool]:
-    """Extend the leases of a process; its turns by id, True if to be cancelled."""
-    mine = Turn.objects.filter(worker=worker, state=TurnState.RUNNING)
+def renew(worker: str, turn_ids: Iterable[str]) -> dict[str, bool]:
+    """Extend the leases of turns that run; those still held, True if to be cancelled.
+
+    A turn that the process holds but does not run is left to the sweeper.
+    """
+    mine = Turn.objects.filter(
+        pk__in=list(turn_ids), worker=worker, state=TurnState.RUNNING
+    )
     mine.update(lease_until=Now() + timedelta(seconds=conf().lease_s))
     return dict(mine.values_list("pk", "cancel_requested"))
 

@@ -54,6 +54,17 @@ async def test_append_of_the_same_again_changes_nothing(bus: Bus) -> None:
     assert await places(bus, START) == ["1-1", "1-2", "1-3"]
 
 
+async def test_log_tells_what_it_lacks(bus: Bus) -> None:
+    assert await bus.log.lacks(S, Cursor(1, 1))
+    await bus.log.append(S, 1, [delta(1, 1), delta(1, 2)])
+    assert not await bus.log.lacks(S, Cursor(1, 2))
+    assert await bus.log.lacks(S, Cursor(1, 3))
+    assert await bus.log.lacks(S, Cursor(2, 1))
+    await bus.log.append(S, 1, [idle(1, 3)])
+    await bus.log.append(S, 1, [delta(2, 1)])
+    assert not await bus.log.lacks(S, Cursor(1, 9))
+
+
 async def test_older_fence_is_refused(bus: Bus) -> None:
     await bus.log.append(S, 2, [delta(1, 1)])
     with pytest.raises(StaleFence):

@@ -12,6 +12,7 @@ from sessions_app.bus import Bus, LogGap, StaleFence, redis_bus
 from sessions_app.bus.redis_log import RedisLog
 from sessions_app.bus.redis_url import RedisUrl
 from sessions_app.domain.cursor import START, Cursor
+from sessions_app.domain.events import TurnAwaitingTools
 from sessions_app.wire.payload import Entry
 from tests.bus.test_log import S, delta, idle, places
 from tests.fakes.redis_server import RedisServer
@@ -181,3 +182,19 @@ def test_sentinels_are_read_off_the_url() -> None:
     url = RedisUrl.parse("redis+sentinel://:pw@a:1,b/main/2")
     assert url.sentinels == (("a", 1), ("b", 26379))
     assert (url.master, url.db, url.password) == ("main", 2, "pw")
+
+
+async def test_log_that_is_down_lacks_nothing(shared: Bus, redis: RedisServer) -> None:
+    redis.kill()
+    assert not await shared.log.lacks(S, Cursor(1, 1))
+    redis.start()
+
+
+async def test_turn_that_waits_is_not_kept_by_who_began_it(shared: Bus) -> None:
+    """Its next claim may be another process's."""
+    assert isinstance(shared.log, RedisLog)
+    waits = Entry.of(Cursor(1, 2), TurnAwaitingTools(S, "tur_1", 600))
+    await shared.log.append(S, 1, [delta(1, 1)])
+    assert shared.log._written
+    await shared.log.append(S, 1, [waits])
+    assert not shared.log._written

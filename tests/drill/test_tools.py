@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.drill.conftest import Site
 from tests.fakes.client import Client, check_turn
 from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import FakeUpstream, Reply
@@ -133,3 +134,26 @@ async def test_waiting_turn_is_cancelled_from_another_process(
         results = [{"id": each, "content": "x"} for each in ("a", "b")]
         late = await b.http.post(path, json={"results": results})
         assert late.status_code in (400, 409), late.text
+
+
+async def test_request_to_a_client_survives_a_redis_that_is_empty_again(
+    site: Site, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(ASKS, Reply([text("Sunny"), finish(), DONE]))
+    one, other = site.cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        posted = await a.post(await a.create(), clientTools=[TOOL])
+        before = await a.first("turn_awaiting_tools", posted)
+        site.redis.kill()
+        site.redis.heal()
+        async with asyncio.timeout(30):
+            after = await b.first("turn_awaiting_tools", posted)
+        asked = [event for event in after if event.kind == "tool_call_requested"]
+        assert [event.data for event in asked] == [
+            event.data for event in before if event.kind == "tool_call_requested"
+        ]
+        results = [{"id": each.data["callId"], "content": "20"} for each in asked]
+        path = f"/v1/sessions/{posted.session_id}/turns/{posted.turn_id}/toolResults"
+        answer = await b.http.post(path, json={"results": results})
+        assert answer.is_success, answer.text
+        assert (await a.ended(posted))["text"] == "Sunny"

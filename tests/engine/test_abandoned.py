@@ -2,19 +2,27 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
+from unittest.mock import Mock
 
+import pytest
+from django.db import DatabaseError
 from django.utils import timezone
 
+from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.bus.memory import memory_bus
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.parts import TextPart, ToolCallReady
 from sessions_app.engine.sweeper import sweep
 from sessions_app.models import Attempt, Turn
+from sessions_app.service import NewMessage
+from sessions_app.store import turns
 from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
-from tests.engine.conftest import Engine
+from tests.engine.conftest import CALLER, Engine
+from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
 from tests.fakes.waiting import until
 
@@ -111,6 +119,54 @@ async def test_lost_claim_is_found_at_renewal(engine: Engine, settings: object) 
     update = Turn.objects.filter(pk=posted.turn_id).update
     await in_thread(update, worker="another", fence=9)
     await until(lambda: provider.was_closed, 2)
+
+
+def post_elsewhere(engine: Engine) -> PostedTurn:
+    """A message in another session."""
+    other = make_session(engine.agent, CALLER.name)
+    return service.post_message(CALLER, other.pk, NewMessage("busy"))
+
+
+# A process with other work renewed such leases for as long as it had any.
+@pytest.mark.parametrize("what", ["its end is not stored", "renewals fail for long"])
+async def test_turn_that_nobody_runs_ends_though_its_process_is_busy(
+    engine: Engine,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+) -> None:
+    settings.LANTERN = {
+        "sweep_s": 0.1,
+        "lease_s": 0.6,
+        "renew_s": 0.1,
+        "give_up_s": 0.3,
+    }
+    monkeypatch.setattr("sessions_app.engine.turn.COMMIT_PAUSES_S", (0.01,))
+    is_over = asyncio.Event()
+    provider = ScriptedProvider(
+        [TextPart("lost"), asyncio.Event()]
+        if what == "renewals fail for long"
+        else says("lost"),
+        [TextPart("busy"), is_over, STOP],
+    )
+    fails = "renew" if what == "renewals fail for long" else "finish"
+    whole = getattr(turns, fails)
+    host = await engine.host(provider)
+    lost = await engine.post()
+    with monkeypatch.context() as patched:
+        patched.setattr(turns, fails, Mock(side_effect=DatabaseError("down")))
+        host.begin(lost.turn_id)
+        await until(lambda: provider.requests)
+        await until(lambda: not host.running)
+    assert getattr(turns, fails) is whole
+
+    host.begin((await in_thread(post_elsewhere, engine)).turn_id)
+    await until(lambda: len(provider.requests) == 2)
+    events = await engine.events(lost)
+    assert host.running
+    is_over.set()
+    assert events[-2][0] == "message_error"
+    assert events[-2][1]["code"] == "worker_lost"
 
 
 async def test_shutdown_before_first_delta_hands_the_turn_back(engine: Engine) -> None:

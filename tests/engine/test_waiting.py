@@ -306,3 +306,25 @@ async def test_results_and_approvals_may_come_apart(guarded: Engine) -> None:
     contents = [message.content for message in provider.requests[1].messages[2:]]
     assert contents[0].endswith("UTC")
     assert contents[1] == "home"
+
+
+async def test_request_that_the_log_lost_is_said_again(
+    engine: Engine, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.LANTERN = {"sweep_s": 0.05}
+    monkeypatch.setattr("sessions_app.engine.host.TELL_EVERY", 1)
+    waiting = await Waiting(
+        engine, ScriptedProvider(asks("page"), says("Here"))
+    ).begin()
+    memory_bus.cache_clear()  # what Redis is after a crash: empty
+    await waiting.host.close(0.0)
+    await engine.host(ScriptedProvider())
+    async with asyncio.timeout(5):
+        await engine.until("turn_awaiting_tools")
+    log = get_bus().log
+    start = Cursor(waiting.posted.ordinal, 0)
+    found = await log.read(engine.session.pk, start, start.turn - 1)
+    kinds = [entry.kind for entry in found]
+    await asyncio.sleep(0.3)
+    assert kinds == ["tool_call_requested", "turn_awaiting_tools"]
+    assert len(await log.read(engine.session.pk, start, start.turn - 1)) == 2
