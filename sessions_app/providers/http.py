@@ -32,12 +32,9 @@ from sessions_app.domain.route import ProviderConfig
 from sessions_app.outbound.addresses import check_url
 from sessions_app.outbound.client import new_connector
 from sessions_app.providers.inflate import inflater_for
+from sessions_app.providers.redaction import redact
 from sessions_app.providers.reply_reader import ReplyReader
-from sessions_app.providers.status_errors import (
-    error_for_status,
-    parse_retry_after,
-    redact,
-)
+from sessions_app.providers.status_errors import error_for_status, parse_retry_after
 
 KEEPALIVE_S = 15.0
 ANSWER = "lantern_answer"

@@ -8,6 +8,7 @@ import msgspec
 
 from sessions_app.domain.text import storable, storable_tree
 from sessions_app.providers.lenient_json import decode_leniently
+from sessions_app.providers.redaction import redact_keys
 
 MAX_RAW_BYTES = 65_536
 
@@ -15,8 +16,8 @@ MAX_RAW_BYTES = 65_536
 def raw_message(body: bytes, api_key: str) -> bytes:
     """The JSON object again, fit for any reader; empty if it is none or too long.
 
-    It is written anew, as providers are careless with UTF-8. The provider's key does
-    not appear, should the provider repeat it.
+    It is written anew, as providers are careless with UTF-8. The provider's key,
+    and what looks like one, does not appear, should the provider repeat it.
     """
     if not body or len(body) > MAX_RAW_BYTES:
         return b""
@@ -31,5 +32,5 @@ def raw_message(body: bytes, api_key: str) -> bytes:
 
 
 def _without(api_key: str, text: str) -> str:
-    text = storable(text)
-    return text.replace(api_key, "[key]") if api_key else text
+    # URLs stay: they are more often the answer's than the provider's.
+    return redact_keys(storable(text), api_key)

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from sessions_app.domain.errors import ProviderError, ProviderFailed
-from sessions_app.providers.status_errors import error_for_status, redact
+from sessions_app.providers.redaction import redact
+from sessions_app.providers.status_errors import error_for_status
+
+MAX_SAID = 64 * 1024
+"""Characters that are looked through for keys; far fewer are kept of them, so that no
+key is seen by its half."""
 
 # ``code`` or ``type`` of an error object, as the HTTP status that it stands for.
 _STATUS_OF_CODE: Mapping[str, int] = {
@@ -32,7 +37,7 @@ _STATUS_OF_CODE: Mapping[str, int] = {
 
 def error_in_reply(value: object, api_key: str = "") -> ProviderError:
     """The error for what stands under ``error``: an object, a string, anything."""
-    diagnosis = redact(f"in the reply: {_message(value)}", api_key)
+    diagnosis = redact(f"in the reply: {_message(value)[:MAX_SAID]}", api_key)
     status = _status(value) if isinstance(value, dict) else None
     if status is None:
         return ProviderFailed(diagnosis=diagnosis)
@@ -47,8 +52,8 @@ def error_for_word(word: str) -> ProviderError:
 
 def _message(value: object) -> str:
     if isinstance(value, dict) and isinstance(value.get("message"), str):
-        return f"{value['message']} (code {value.get('code')!r:.60})"
-    return f"{value}"[:2000]
+        return f"{value['message']} (code {value.get('code')!r})"
+    return f"{value}"
 
 
 def _status(error: Mapping[str, Any]) -> int | None:

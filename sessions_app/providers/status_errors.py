@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -34,12 +33,6 @@ _BY_STATUS: Mapping[int, type[ProviderError]] = {
     529: ProviderOverloaded,
 }
 
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>\\]+", re.IGNORECASE)
-_KEY_LIKE = re.compile(
-    r"\b(?:(?:sk|pk|rk|lk|key|gsk|xai|hf|r8|nvapi)[-_]|AIza|AKIA|eyJ)[\w*.-]{6,}"
-)
-_BEARER = re.compile(r"\b(bearer)\s+[^\s\"',]+", re.IGNORECASE)
-
 
 def error_for_status(
     status: int, *, diagnosis: str = "", retry_after_s: float | None = None
@@ -66,12 +59,3 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
     if not math.isfinite(seconds):
         return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
-
-
-def redact(text: str, api_key: str) -> str:
-    """The text for the log: without the key, anything like a key, or a URL."""
-    if api_key:
-        text = text.replace(api_key, "[key]")
-    text = _BEARER.sub(r"\1 [key]", text)
-    text = _KEY_LIKE.sub("[key]", text)
-    return _URL.sub("[url]", text)

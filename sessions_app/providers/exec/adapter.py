@@ -20,7 +20,9 @@ from sessions_app.providers.exec.command import command_fault, environment
 from sessions_app.providers.exec.lines import LineStream
 from sessions_app.providers.plain_prompt import prompt_text
 from sessions_app.providers.raw_text import TextStream
-from sessions_app.providers.status_errors import redact
+from sessions_app.providers.redaction import redact
+
+MAX_SAID = 400
 
 
 class ExecAdapter:
@@ -64,7 +66,7 @@ def _failure(status: int | None, has_text: bool, stderr: str) -> ProviderError:
         ended = f"was ended by signal {-status}"
     else:
         ended = f"ended with status {status}"
-    # The last lines say what went wrong.
-    said = f": {redact(stderr[-400:], '')}" if stderr else ""
+    # The last lines say what went wrong. A key that is cut would not look like one.
+    said = f": {redact(stderr, '')[-MAX_SAID:]}" if stderr else ""
     kind = StreamTruncated if has_text else ProviderFailed
     return kind(diagnosis=f"the command {ended}{said}")

@@ -43,6 +43,7 @@ class Child(asyncio.SubprocessProtocol):
         self._exited = asyncio.Event()
         self._exited_at = math.inf
         self._stderr = bytearray()
+        self._is_stderr_cut = False
         self._has_all_stderr = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
 
@@ -76,8 +77,11 @@ class Child(asyncio.SubprocessProtocol):
 
     @property
     def stderr(self) -> str:
-        """The last of what it said there."""
-        return self._stderr.decode("utf-8", "replace").replace("\0", "").strip()
+        """The last of what it said there, without a line that was cut."""
+        said = bytes(self._stderr)
+        if self._is_stderr_cut:
+            _, _, said = said.partition(b"\n")
+        return said.decode("utf-8", "replace").replace("\0", "").strip()
 
     async def reads(self) -> AsyncGenerator[bytes, None]:
         """Its output as it comes, to the end."""
@@ -119,6 +123,7 @@ class Child(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self._stderr += data
+            self._is_stderr_cut |= len(self._stderr) > MAX_STDERR_BYTES
             del self._stderr[:-MAX_STDERR_BYTES]
             return
         self._unread.append(data)

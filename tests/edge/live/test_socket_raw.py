@@ -179,6 +179,11 @@ async def test_careless_events_come_out_readable(
     assert raw["nan"] is None
 
 
+def test_keys_of_others_are_left_out_too() -> None:
+    said = raw_message(b'{"note": "x-api-key: ghp_16C7e42F292c", "see": "a.b"}', "")
+    assert json.loads(said) == {"note": "x-api-key: [key]", "see": "a.b"}
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -86,6 +86,15 @@ async def test_bad_status_without_text_is_a_failure(status: int) -> None:
     assert outcome.error.diagnosis.endswith(f"status {status}: no model")
 
 
+@pytest.mark.parametrize("filler", [300, 380, 4090, 6000])
+async def test_key_at_a_cut_of_stderr_leaves_no_tail(filler: int) -> None:
+    key = "sk-" + "a1B2" * 20
+    source = f"sys.stderr.write('{key} ' + 'x ' * {filler // 2}); sys.exit(1)"
+    error = (await answer(program(source))).error
+    assert isinstance(error, ProviderFailed)
+    assert "a1B2" not in error.diagnosis
+
+
 async def test_bad_status_after_text_is_a_truncation() -> None:
     outcome = await answer(program("say(b'Hel'); sys.exit(1)"))
     assert outcome.text == "Hel"
