@@ -105,11 +105,14 @@ class Book:
         """Book an attempt."""
         self._records.append(record)
 
-    def take_unstored(self) -> tuple[AttemptRecord, ...]:
-        """The attempts since the last call, for storing."""
-        fresh = tuple(self._records[self._stored :])
-        self._stored = len(self._records)
-        return fresh
+    @property
+    def unstored(self) -> tuple[AttemptRecord, ...]:
+        """The attempts that are not known to be stored."""
+        return tuple(self._records[self._stored :])
+
+    def stored(self, attempts: Sequence[AttemptRecord]) -> None:
+        """These, the first of the unstored, have been committed."""
+        self._stored += len(attempts)
 
     def total(self) -> Usage:
         """The sum over all attempts that used anything."""

@@ -152,16 +152,18 @@ class Rounds:
         planned = self.toolbox.plan(reply.tool_calls, len(self.texts) + 1, used_ids)
         self.texts.append(reply.text)
         self.has_started_tool |= not all(call.is_awaited for call in planned)
+        attempts = self.book.unstored
         is_held = await in_thread(
             turn_store.start_tools,
             self.work.turn_id,
             self.work.fence,
             planned,
-            self.book.take_unstored(),
+            attempts,
             self.texts,
         )
         if not is_held:
             raise ClaimLost
+        self.book.stored(attempts)
         ended = await self._run_calls([c for c in planned if not c.is_awaited])
         awaited = [call for call in planned if call.is_awaited]
         self.calls += sorted([*ended, *awaited], key=lambda call: call.position)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from enum import StrEnum
 
 from django.db import DatabaseError
@@ -176,7 +175,7 @@ class TurnRun:
             has_deltas=bool(self._shown),
             operator=self.work.operator,
             raw=reply.raw,
-            attempts=self._book.take_unstored(),
+            attempts=self._book.unstored,
         )
 
     def _cancelled(self) -> TurnEnd:
@@ -193,7 +192,7 @@ class TurnRun:
             error=error.message,
             error_retryable=retryable,
             has_deltas=bool(self._shown),
-            attempts=self._book.take_unstored(),
+            attempts=self._book.unstored,
         )
 
     async def _stopped(self) -> TurnEnd | None:
@@ -234,8 +233,7 @@ class TurnRun:
             except DatabaseError:
                 logger.exception("Turn %s: its end was not stored.", work.turn_id)
                 await asyncio.sleep(pause_s)
-        failure = self._failed(StorageFailed(), True)
-        return await self._store(replace(failure, attempts=end.attempts))
+        return await self._store(self._failed(StorageFailed(), True))
 
     async def _store(self, end: TurnEnd) -> TurnEnd | None:
         finish = await in_thread(turn_store.finish, self.work, end)

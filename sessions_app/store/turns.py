@@ -72,7 +72,7 @@ def start_tools(
     turn_id: str,
     fence: int,
     calls: Sequence[ToolCallRecord],
-    attempts: Iterable[AttemptRecord],
+    attempts: Sequence[AttemptRecord],
     round_texts: Sequence[str],
 ) -> bool:
     """Commit a round's calls before any of them runs, so that none runs twice."""
@@ -231,9 +231,18 @@ def _held(turn_id: str, fence: int) -> Any:
     return Turn.objects.filter(pk=turn_id, fence=fence, state__in=ACTIVE_STATES)
 
 
-def _book(turn_id: str, attempts: Iterable[AttemptRecord]) -> None:
+def _book(turn_id: str, attempts: Sequence[AttemptRecord]) -> None:
+    """Store what is not stored yet, under the lock of the turn's row.
+
+    A write whose caller was cancelled may have been committed all the same.
+    """
+    if not attempts:
+        return
+    select = "SELECT number FROM sessions_app_attempt WHERE turn_id = %s"
+    stored = {number for (number,) in sql.rows(select, turn_id)}
     for record in attempts:
-        sql.insert(_attempt_row(turn_id, record))
+        if record.number not in stored:
+            sql.insert(_attempt_row(turn_id, record))
 
 
 def _attempt_row(turn_id: str, record: AttemptRecord) -> Attempt:
