@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "lantern_site.settings")
@@ -15,24 +14,30 @@ django_app = get_asgi_application()
 from django.conf import settings  # noqa: E402
 
 from lantern_site.proxies import TrustedProxies  # noqa: E402
-from sessions_app.edge.live.body_limit import BodyLimit  # noqa: E402
+from lantern_site.status_paths import StatusPaths, no_socket  # noqa: E402
+from sessions_app.edge.live.body_limit import App, BodyLimit  # noqa: E402
 from sessions_app.edge.live.routing import http_app, socket_app  # noqa: E402
 from sessions_app.engine.consumer import EngineTask, engine  # noqa: E402
 from widget.cors import Cors  # noqa: E402
 
-App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
-
 
 def build_application(engine: EngineTask) -> App:
-    """Everything that a request passes, around one engine."""
-    http = Cors(BodyLimit(http_app(django_app)))
+    """The whole site around one engine: everything that a request passes."""
+    return _around(engine, Cors(BodyLimit(http_app(django_app))), socket_app)
 
+
+def build_worker_application(engine: EngineTask) -> App:
+    """How a worker is, and nothing else."""
+    return _around(engine, StatusPaths(BodyLimit(django_app)), no_socket)
+
+
+def _around(engine: EngineTask, http: App, socket: App) -> App:
     async def route(scope: dict[str, Any], receive: Any, send: Any) -> None:
         await engine.ready()
         if scope["type"] == "http":
             await http(scope, receive, send)
         elif scope["type"] == "websocket":
-            await socket_app(scope, receive, send)
+            await socket(scope, receive, send)
         elif scope["type"] == "lifespan":
             await _live(engine, receive, send)
 

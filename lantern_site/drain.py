@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from sessions_app.conf import conf
 from sessions_app.edge.live.open_streams import open_streams
 from sessions_app.engine.consumer import EngineTask
 from sessions_app.lifecycle import lifecycle
@@ -27,17 +26,20 @@ HASTE_AFTER_S = 1.0
 class Drain:
     """Drains once; ``then`` is called when it is done.
 
-    ``is_busy`` says whether requests are still being answered.
+    Running turns get ``drain_s``. ``is_busy`` says whether requests are still being
+    answered.
     """
 
     def __init__(
         self,
         engine: EngineTask,
         then: Callable[[], None],
+        drain_s: float,
         is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self._engine = engine
         self._then = then
+        self._drain_s = drain_s
         self._is_busy = is_busy
         self._task: asyncio.Task[None] | None = None
         self._began_at = 0.0
@@ -55,7 +57,7 @@ class Drain:
         lifecycle.is_draining = True
         sweeping = asyncio.create_task(_send_idle_away())
         try:
-            await self._engine.end_turns(conf().drain_s)
+            await self._engine.end_turns(self._drain_s)
             sweeping.cancel()
             await self._send_all_away()
             await self._engine.stop()

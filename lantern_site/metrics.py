@@ -1,9 +1,10 @@
-"""``/metrics``: what Prometheus reads. Nothing is kept for it but plain counts."""
+"""``/metrics``: what Prometheus reads, of all processes on the port together."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from functools import partial
 from hmac import compare_digest
 
 from django.conf import settings
@@ -16,12 +17,11 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from lantern_site.siblings import Together, siblings
 from sessions_app.domain.errors import Unauthorized
-from sessions_app.edge.live.open_streams import open_streams
-from sessions_app.lifecycle import lifecycle
 from sessions_app.store.health import ProviderHealth, provider_health
 from sessions_app.store.load import Load, load
-from sessions_app.telemetry import counts
+from sessions_app.telemetry import Counts
 
 FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
 
@@ -44,22 +44,53 @@ def require_reader(request: HttpRequest) -> None:
 
 def render() -> bytes:
     """The page, in Prometheus' text format; reads the database, so use a thread."""
+    together = siblings.together()
     registry = CollectorRegistry()
-    registry.register(_Lantern(load(), provider_health()))
-    ProcessCollector(registry=registry)
+    registry.register(_Lantern(load(), provider_health(), together))
+    registry.register(_Processes(together.pids))
     return generate_latest(registry)
 
 
 class _Lantern(Collector):
-    def __init__(self, load: Load, providers: list[ProviderHealth]) -> None:
+    def __init__(
+        self, load: Load, providers: list[ProviderHealth], together: Together
+    ) -> None:
         self._load = load
         self._providers = providers
+        self._together = together
 
     def collect(self) -> Iterator[Metric]:
         yield from _work(self._load)
-        yield from _done()
-        yield from _spent()
+        yield from _here(self._together)
+        yield from _done(self._together.counts)
+        yield from _spent(self._together.counts)
         yield from _health(self._providers)
+
+
+class _Processes(Collector):
+    """The usual ``process_*``: of one without a label, of several with its place.
+
+    Added up, some would say nothing; of the asked one alone, each scrape would show
+    another.
+    """
+
+    def __init__(self, pids: dict[str, int]) -> None:
+        self._pids = pids
+
+    def collect(self) -> Iterator[Metric]:
+        if not self._pids:
+            yield from ProcessCollector(registry=None).collect()
+            return
+        metrics: dict[str, Metric] = {}
+        for place, pid in sorted(self._pids.items()):
+            one = ProcessCollector(pid=partial(str, pid), registry=None)
+            for found in one.collect():
+                blank = Metric(found.name, found.documentation, found.type)
+                metric = metrics.setdefault(found.name, blank)
+                for sample in found.samples:
+                    labels = {**sample.labels, "process": place}
+                    metric.add_sample(sample.name, labels, sample.value)
+        yield from metrics.values()
 
 
 def _work(load: Load) -> Iterator[Metric]:
@@ -69,13 +100,6 @@ def _work(load: Load) -> Iterator[Metric]:
     for state, number in load.open_turns.items():
         turns.add_metric([state], number)
     yield turns
-    streams = GaugeMetricFamily(
-        "lantern_open_streams", "Clients that listen here.", labels=["transport"]
-    )
-    open_now = open_streams.counts()
-    for transport in ("sse", "websocket"):
-        streams.add_metric([transport], open_now[transport])
-    yield streams
     yield GaugeMetricFamily(
         "lantern_oldest_queued_seconds",
         "Wait of the oldest queued turn.",
@@ -86,12 +110,21 @@ def _work(load: Load) -> Iterator[Metric]:
         "Since the stalest lease was renewed.",
         value=load.oldest_lease_s,
     )
+
+
+def _here(together: Together) -> Iterator[Metric]:
+    streams = GaugeMetricFamily(
+        "lantern_open_streams", "Clients that listen here.", labels=["transport"]
+    )
+    for transport in ("sse", "websocket"):
+        streams.add_metric([transport], together.streams[transport])
+    yield streams
     yield GaugeMetricFamily(
-        "lantern_draining", "1 while the process ends.", value=lifecycle.is_draining
+        "lantern_draining", "Processes here that end.", value=together.draining
     )
 
 
-def _done() -> Iterator[Metric]:
+def _done(counts: Counts) -> Iterator[Metric]:
     yield CounterMetricFamily(
         "lantern_deltas", "Pieces of text published.", value=counts.deltas
     )
@@ -115,12 +148,12 @@ def _done() -> Iterator[Metric]:
         "Requests answered here.",
         labels=["method", "route", "status"],
     )
-    for (method, route, code), number in list(counts.requests.items()):
+    for (method, route, code), number in counts.requests.items():
         requests.add_metric([method, route, str(code)], number)
     yield requests
 
 
-def _spent() -> Iterator[Metric]:
+def _spent(counts: Counts) -> Iterator[Metric]:
     attempts = CounterMetricFamily(
         "lantern_attempts", "Calls of providers.", labels=["provider", "status"]
     )

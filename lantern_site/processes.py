@@ -15,7 +15,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
+
+from lantern_site.siblings import SUFFIX
 
 BACKLOG = 1024
 POLL_S = 0.2
@@ -36,22 +39,28 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 class Supervisor:
-    """Keeps some processes running until a signal asks it to end."""
+    """Keeps some processes running until a signal asks it to end.
 
-    def __init__(self, command: list[str], count: int, listener: socket.socket) -> None:
+    In ``folder`` they tell each other what they counted; it begins empty.
+    """
+
+    def __init__(
+        self, command: list[str], count: int, listener: socket.socket, folder: Path
+    ) -> None:
         self._is_ready, tell_ready = os.pipe()
         fds = ["--fd", str(listener.fileno()), "--ready-fd", str(tell_ready)]
         self._command = [sys.executable, *command, *fds]
         self._pass_fds = [listener.fileno(), tell_ready]
         self._children: list[subprocess.Popen[bytes]] = []
         self._count = count
+        self._folder = folder
         self._is_ending = False
 
     def run(self, ready: Callable[[], None]) -> int:
         """Until SIGTERM or SIGINT; the first exit status that is not 0, else 0."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        self._children = [self._start() for _ in range(self._count)]
+        self._children = [self._start(place) for place in range(self._count)]
         is_ready = False
         while not self._is_ending:
             if select.select([] if is_ready else [self._is_ready], [], [], POLL_S)[0]:
@@ -61,11 +70,13 @@ class Supervisor:
                 if child.poll() is not None and not self._is_ending:
                     # Slowly, in case that it cannot start at all.
                     time.sleep(RESTART_PAUSE_S)
-                    self._children[place] = self._start()
+                    self._children[place] = self._start(place)
         return self._wait()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self._command, pass_fds=self._pass_fds)
+    def _start(self, place: int) -> subprocess.Popen[bytes]:
+        counts = self._folder / f"{place + 1}{SUFFIX}"
+        command = [*self._command, "--counts", str(counts)]
+        return subprocess.Popen(command, pass_fds=self._pass_fds)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         is_first, self._is_ending = not self._is_ending, True

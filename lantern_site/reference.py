@@ -69,8 +69,8 @@ VARIABLES = (
     Variable(
         "LANTERN_METRICS_TOKEN",
         "",
-        "Bearer token that opens `/metrics`. Without one, only this machine may read"
-        " it.",
+        "Bearer token that opens `/metrics`, of web processes and workers. Without one,"
+        " only this machine may read it.",
     ),
     Variable(
         "LANTERN_EMAIL_URL",

@@ -35,9 +35,9 @@ from lantern_site.drain import Drain
 from lantern_site.gate import Gate, room_for, trusted_networks
 from lantern_site.inbox import Inbox
 from lantern_site.interpreter import tune
+from lantern_site.served import Served
 from sessions_app.conf import conf
 from sessions_app.edge.body import too_long
-from sessions_app.engine.consumer import engine
 
 NO_HEADERS = Headers()
 MAX_WAITING_PIECES = 4
@@ -224,8 +224,11 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
     listen_failure = ""
     connections: dict[Any, dict[str, Any]]
 
-    def __init__(self, *args: Any, ready: Callable[[], None], **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(
+        self, served: Served, *, ready: Callable[[], None], **options: Any
+    ) -> None:
+        super().__init__(served.application, **options)
+        self._served = served
         self._ready = ready
         self.gate = Gate(
             room_for(conf().max_connections),
@@ -245,7 +248,8 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
     def _drain_before_stop(self) -> None:
         """Signals begin the drain, and its end stops the reactor."""
         core: Any = reactor
-        drain = Drain(engine, core.stop, self._is_busy)
+        served = self._served
+        drain = Drain(served.engine, core.stop, served.drain_s, self._is_busy)
         core.stop = drain.begin
 
     def listen_error(self, failure: Any) -> None:
@@ -292,7 +296,7 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
         )
 
     def _start_engine(self) -> None:
-        engine.ensure_running()
+        self._served.engine.ensure_running()
 
     def kill_all_applications(self) -> object:
         """End what still answers, when the server ends."""
@@ -313,17 +317,19 @@ def _endpoints(host: str, port: int, fd: int | None) -> list[str]:
 
 
 def serve(
-    host: str, port: int, ready: Callable[[], None], fd: int | None = None
+    served: Served,
+    host: str,
+    port: int,
+    ready: Callable[[], None],
+    fd: int | None = None,
 ) -> None:
     """Serve until a signal ends it; ``ready`` is called once the socket listens.
 
     ``fd`` is a socket that listens already, instead of the address.
     Raises OSError if the address is not to be had.
     """
-    from lantern_site.asgi import application
-
     server = LanternServer(
-        application,
+        served,
         endpoints=_endpoints(host, port, fd),
         verbosity=0,
         server_name="lantern",

@@ -12,18 +12,20 @@ import uvicorn
 from lantern_site.drain import Drain
 from lantern_site.gate import room_for
 from lantern_site.interpreter import tune
+from lantern_site.served import Served
 from sessions_app.conf import conf
-from sessions_app.engine.consumer import engine
 
 
 class DrainingServer(uvicorn.Server):
     """Drains before it ends: by itself it would wait for streams that never do."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, served: Served, ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._ready = ready
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._drain = Drain(engine, self._end)
+        self._drain = Drain(served.engine, self._end, served.drain_s)
 
     async def startup(self, *args: Any, **options: Any) -> None:
         """Listen, and say so."""
@@ -44,17 +46,19 @@ class DrainingServer(uvicorn.Server):
 
 
 def serve(
-    host: str, port: int, ready: Callable[[], None], fd: int | None = None
+    served: Served,
+    host: str,
+    port: int,
+    ready: Callable[[], None],
+    fd: int | None = None,
 ) -> None:
     """Serve until a signal ends it; ``ready`` is called once the socket listens.
 
     ``fd`` is a socket that listens already, instead of the address.
     Raises OSError if the address is not to be had.
     """
-    from lantern_site.asgi import application
-
     config = uvicorn.Config(
-        application,
+        served.application,
         host=host,
         port=port,
         fd=fd,
@@ -71,7 +75,7 @@ def serve(
         ws_max_queue=32,
     )
     tune()
-    server = DrainingServer(config, ready)
+    server = DrainingServer(config, served, ready)
     try:
         server.run()
     except SystemExit as error:

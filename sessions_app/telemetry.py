@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TypeVar
 
 from sessions_app.domain.outcome import TurnEnd
+
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
@@ -38,6 +41,29 @@ class Counts:
             if usage.cost_usd is not None:
                 before = self.cost_usd.get(place, Decimal(0))
                 self.cost_usd[place] = before + usage.cost_usd
+
+    def plus(self, other: Counts) -> Counts:
+        """Both together, for any thread: either may be counted up meanwhile."""
+        cost_usd = dict(self.cost_usd)
+        for place, usd in dict(other.cost_usd).items():
+            cost_usd[place] = cost_usd.get(place, Decimal(0)) + usd
+        return Counts(
+            deltas=self.deltas + other.deltas,
+            appends=self.appends + other.appends,
+            turns=_both(self.turns, other.turns),
+            attempts=_both(self.attempts, other.attempts),
+            tokens=_both(self.tokens, other.tokens),
+            cost_usd=cost_usd,
+            tool_calls=_both(self.tool_calls, other.tool_calls),
+            requests=_both(self.requests, other.requests),
+        )
+
+
+def _both(one: Counter[K], other: Counter[K]) -> Counter[K]:
+    """Their sum, zeros kept; each is copied in one step of the interpreter."""
+    both = Counter(one)
+    both.update(Counter(other))
+    return both
 
 
 counts = Counts()

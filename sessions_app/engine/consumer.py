@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 TURNS = "lantern.turns"
 WORKERS = "lantern.workers"
+CANCEL_AGAIN_S = 0.5
 
 
 class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -94,8 +95,11 @@ class EngineTask:
     async def stop(self, patience_s: float = 0.0) -> None:
         """End the engine; running turns get some seconds to end by themselves."""
         await self.end_turns(patience_s)
-        if self._task is not None:
+        # Again, if need be: on its way into a group, the layer swallows a cancel.
+        while self._task is not None and not self._task.done():
             self._task.cancel()
+            await asyncio.wait([self._task], timeout=CANCEL_AGAIN_S)
+        if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
         await close_client()
         await close_servers()

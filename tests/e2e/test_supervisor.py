@@ -12,11 +12,11 @@ from lantern_site.processes import listening_socket
 def test_child_that_still_starts_ends_without_fault() -> None:
     """SIGTERM came before a child had its handler, and the parent called it a crash."""
     program = (
-        "import os, signal, sys, threading\n"
+        "import os, pathlib, signal, sys, threading\n"
         "from lantern_site.processes import Supervisor, listening_socket\n"
         "listener = listening_socket('127.0.0.1', 0)\n"
         "starting = ['-c', 'import time; time.sleep(60)']\n"
-        "parent = Supervisor(starting, 2, listener)\n"
+        "parent = Supervisor(starting, 2, listener, pathlib.Path('.'))\n"
         "stop = threading.Timer(1, os.kill, (os.getpid(), signal.SIGTERM))\n"
         "stop.start()\n"
         "sys.exit(parent.run(lambda: None))\n"

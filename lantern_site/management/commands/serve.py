@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import SUPPRESS
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from django.conf import settings
@@ -14,6 +15,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from lantern_site.ports import default_port
 from lantern_site.processes import Supervisor, listening_socket
+from lantern_site.served import Served, add_server_argument, server_named, url_of
+from lantern_site.siblings import siblings
+from sessions_app.conf import conf
 
 
 class Command(BaseCommand):
@@ -31,15 +35,12 @@ class Command(BaseCommand):
             metavar="N",
             help="web processes on the port; more than one need REDIS_URL",
         )
-        # A socket that listens already, inherited from the parent of several.
+        # From the parent of several: a socket that listens already, and where this
+        # process tells the others what it has counted.
         parser.add_argument("--fd", type=int, default=None, help=SUPPRESS)
         parser.add_argument("--ready-fd", type=int, default=None, help=SUPPRESS)
-        parser.add_argument(
-            "--server",
-            choices=("daphne", "uvicorn"),
-            default="daphne",
-            help="what answers HTTP; the application is the same",
-        )
+        parser.add_argument("--counts", type=Path, default=None, help=SUPPRESS)
+        add_server_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until a signal ends it."""
@@ -49,11 +50,7 @@ class Command(BaseCommand):
             return
         lock = None if settings.REDIS_URL else _only_process(settings.DATA_DIR)
         self.check_migrations()
-        # Imported late: it decides on the event loop of the whole process.
-        if options["server"] == "uvicorn":
-            from lantern_site.uvicorn_server import serve
-        else:
-            from lantern_site.server import serve
+        serve = server_named(options["server"])
 
         def ready() -> None:
             if options["ready_fd"] is None:
@@ -62,7 +59,8 @@ class Command(BaseCommand):
                 os.write(options["ready_fd"], b"1")
 
         try:
-            serve(host, port, ready, fd=options["fd"])
+            with siblings.joined(options["counts"]):
+                serve(_site(), host, port, ready, fd=options["fd"])
         except OSError as error:
             raise CommandError(
                 f"{error} Stop what uses the port, or choose another one with PORT."
@@ -86,17 +84,33 @@ class Command(BaseCommand):
             ) from error
         command = [sys.argv[0], "serve", "--host", host, "--port", str(port)]
         command += ["--server", server]
-        with listener:
-            processes = Supervisor(command, count, listener)
+        with listener, _private_folder() as folder:
+            processes = Supervisor(command, count, listener, Path(folder))
             status = processes.run(lambda: self._say_ready(host, port))
         if status:
             raise SystemExit(status)
 
     def _say_ready(self, host: str, port: int) -> None:
-        if ":" in host:
-            host = f"[{host}]"
-        self.stdout.write(f"Listening on http://{host}:{port}/ (Ctrl-C ends it)")
+        self.stdout.write(f"Listening on {url_of(host, port)} (Ctrl-C ends it)")
         self.stdout.flush()
+
+
+def _site() -> Served:
+    # Not before the server has chosen the event loop.
+    from lantern_site.asgi import application
+    from sessions_app.engine.consumer import engine
+
+    return Served(application, engine, conf().drain_s)
+
+
+def _private_folder() -> TemporaryDirectory[str]:
+    try:
+        return TemporaryDirectory(prefix="lantern-")
+    except OSError as error:
+        raise CommandError(
+            f"{error} The processes share their counts in one: set TMPDIR to a folder"
+            " that may be written."
+        ) from error
 
 
 def _only_process(folder: Path) -> IO[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from sessions_app.lifecycle import lifecycle
 from tests.fakes.edge import Live
+from tests.fakes.scrape import samples
 
 LOOPBACK = "127.0.0.1"
 
@@ -18,11 +18,7 @@ async def read(live: Live) -> dict[str, float]:
     answer = await live.client.request("GET", "/metrics", peer=LOOPBACK)
     assert answer.status == 200
     assert (answer.header("content-type") or "").startswith("text/plain")
-    return {
-        sample.name + "".join(sorted(map(str, sample.labels.values()))): sample.value
-        for family in text_string_to_metric_families(answer.body.decode())
-        for sample in family.samples
-    }
+    return samples(answer.body.decode())
 
 
 async def test_turn_is_counted_once(live: Live) -> None:
