@@ -19,7 +19,7 @@ from sessions_app.store.catalog import accounts, plans, provider_names
 from sessions_app.store.limits import limits
 from widget.known import known_embeds
 
-pytest_plugins = ["tests.no_skips"]
+pytest_plugins = ["tests.no_skips", "tests.drill.tally"]
 
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex

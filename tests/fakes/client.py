@@ -15,6 +15,10 @@ IDLE = "session.status_idle"
 TERMINAL = ("message_completed", "message_error", "turn_failed")
 
 
+class Unavailable(AssertionError):
+    """The server asks to come again later (429, 503)."""
+
+
 @dataclass(frozen=True)
 class Event:
     """One event as it came; heartbeats have the kind ``:``."""
@@ -58,7 +62,7 @@ class Client:
     async def create(self, **fields: Any) -> str:
         """A new session's id."""
         answer = await self.http.post("/v1/sessions", json=fields)
-        assert answer.status_code == 201, answer.text
+        expect(answer, 201)
         return str(answer.json()["id"])
 
     async def post(
@@ -70,7 +74,7 @@ class Client:
             json={"content": content, **fields},
             headers={"Idempotency-Key": key} if key else {},
         )
-        assert answer.status_code == 202, answer.text
+        expect(answer, 202)
         body = answer.json()
         return Posted(body["sessionId"], body["turnId"], body["cursor"])
 
@@ -78,7 +82,7 @@ class Client:
         """Stop a turn."""
         path = f"/v1/sessions/{posted.session_id}/turns/{posted.turn_id}/cancel"
         answer = await self.http.post(path)
-        assert answer.is_success, answer.text
+        expect(answer, 200, 202, 204)
 
     async def turn(self, posted: Posted) -> Any:
         """The turn as REST shows it."""
@@ -94,7 +98,7 @@ class Client:
     async def get(self, path: str) -> Any:
         """Any JSON."""
         answer = await self.http.get(path)
-        assert answer.status_code == 200, answer.text
+        expect(answer, 200)
         return answer.json()
 
     async def events(
@@ -104,7 +108,9 @@ class Client:
         headers = {"Last-Event-ID": after} if after is not None else {}
         path = f"/v1/sessions/{session_id}/events"
         async with self.http.stream("GET", path, headers=headers) as answer:
-            assert answer.status_code == 200, await answer.aread()
+            if answer.status_code != 200:
+                await answer.aread()
+            expect(answer, 200)
             rest = b""
             async for raw in answer.aiter_raw():
                 *blocks, rest = (rest + raw).split(b"\n\n")
@@ -142,6 +148,16 @@ class Client:
                 if turn["status"] in ("completed", "cancelled", "failed"):
                     return turn
                 await asyncio.sleep(0.02)
+
+
+def expect(answer: httpx.Response, *statuses: int) -> None:
+    """Fail unless the answer has one of these; Unavailable if it is 429 or 503.
+
+    The body must have been read if it has none of them.
+    """
+    if answer.status_code in {429, 503} - set(statuses):
+        raise Unavailable(answer.text)
+    assert answer.status_code in statuses, answer.text
 
 
 def parse(block: str) -> Event:
