@@ -30,6 +30,10 @@ logger = logging.getLogger(__name__)
 READ_LIMIT = 512
 PAUSE_S = 1.0
 """After an error nothing is sent for so long: a turn does not wait for each token."""
+PACE_S = 0.005
+"""Between two trips to Redis. A lone stream's tokens come slower and wait for nothing;
+those of many streams share a trip and a message of the bell, which cost more than what
+they carry."""
 GONE = b"gone"
 META = ("gone", "turn", "n", "trimmed")
 APPEND = (Path(__file__).parent / "lua" / "append.lua").read_text()
@@ -77,6 +81,7 @@ class RedisLog:
         self._sha = hashlib.sha1(APPEND.encode()).hexdigest()
         self._batch: list[tuple[list[str | bytes | int], asyncio.Future[Any]]] = []
         self._flushing: asyncio.Task[None] | None = None
+        self._next_trip_at = 0.0
         self._written: dict[str, _Written] = {}
         self._unsent: dict[tuple[str, int], _Written] = {}
         self._mending: asyncio.Task[None] | None = None
@@ -145,6 +150,9 @@ class RedisLog:
     async def _flush(self) -> None:
         """Send what all turns of this process want appended, one trip at a time."""
         while self._batch:
+            if (early_s := self._next_trip_at - time.monotonic()) > 0:
+                await asyncio.sleep(early_s)
+            self._next_trip_at = time.monotonic() + PACE_S
             batch, self._batch = self._batch, []
             try:
                 answers = await self._evaluate([arguments for arguments, _ in batch])

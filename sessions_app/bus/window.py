@@ -53,8 +53,8 @@ class Window:
             return None
         first = self._entries[0].cursor
         if cursor.turn == first.turn and cursor.n >= first.n - 1:
-            # Contiguous, but for the end that a sweeper wrote.
-            return [entry for entry in self._entries if entry.cursor > cursor]
+            # Contiguous, but for the end that a sweeper wrote, which is the last.
+            return self._entries[cursor.n - first.n + 1 :]
         is_next = cursor.turn < first.turn and caught_up_to >= first.turn - 1
         return list(self._entries) if is_next and first.n == 1 else None
 
