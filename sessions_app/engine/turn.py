@@ -203,7 +203,8 @@ class TurnRun:
             return None
         if not self._shown and not self._has_started_tool():
             # Nothing happened yet that a second run would repeat.
-            await in_thread(turn_store.release, self.work.turn_id, self.work.fence)
+            work, attempts = self.work, self._book.unstored
+            await in_thread(turn_store.release, work.turn_id, work.fence, attempts)
             return None
         return self._failed(WorkerShutdown(), True)
 

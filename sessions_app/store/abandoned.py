@@ -138,7 +138,7 @@ def _end(
     end = TurnEnd(
         state=TurnState.FAILED,
         terminal_n=terminal_n,
-        usage=total_usage([*booked(turn), *lost]),
+        usage=total_usage([*booked(turn.pk), *lost]),
         attempts=lost,
         error_code=error.code,
         error=error.message,

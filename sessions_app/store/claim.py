@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from sessions_app.conf import conf
 from sessions_app.domain.budget import Allowance, Limit
-from sessions_app.domain.outcome import NOT_BEGUN
+from sessions_app.domain.outcome import NOT_BEGUN, Progress
 from sessions_app.domain.policy import payable
 from sessions_app.domain.prompt import PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.route import Candidate, TurnWork
@@ -17,7 +17,7 @@ from sessions_app.domain.transcript import with_summary
 from sessions_app.store import budgets, sql
 from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
 from sessions_app.store.messages import prompt_of, reply_of
-from sessions_app.store.progress import progress_of
+from sessions_app.store.progress import booked, progress_of
 from sessions_app.store.turns import first_open
 
 
@@ -114,8 +114,7 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         ),
         tool_choice=ToolChoice(**sql.decoded(turn.tool_choice)),
         is_streaming_rounds=plan.is_streaming_rounds,
-        # Only a turn that waited has an earlier claim's work to go on with.
-        progress=progress_of(turn_id) if turn.next_n > 1 else NOT_BEGUN,
+        progress=_progress(turn_id, turn),
         canned_reply=plan.canned_reply,
         # What is reserved counts only if the reply can be no longer.
         max_output_tokens=plan.max_output_tokens
@@ -130,6 +129,15 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
         operator=turn.operator,
         spoken=reply_of(turn_id) if turn.operator else "",
     )
+
+
+def _progress(turn_id: str, turn: QueuedTurn) -> Progress:
+    """What is left of earlier claims; one that was put back has only its cost."""
+    if turn.next_n > 1:
+        return progress_of(turn_id)
+    if turn.fence:
+        return Progress(attempts=booked(turn_id))
+    return NOT_BEGUN
 
 
 def _prompt(turn: QueuedTurn, plan: AgentPlan) -> tuple[PromptMessage, ...]:

@@ -55,14 +55,15 @@ def progress_of(turn_id: str) -> Progress:
         next_n=turn.next_n,
         round_texts=tuple(turn.round_texts),
         calls=tuple(_call(row) for row in turn.tool_calls.all()),
-        attempts=booked(turn),
+        attempts=booked(turn_id),
         shown=tuple(turn.shown_texts),
     )
 
 
-def booked(turn: Turn) -> tuple[AttemptRecord, ...]:
+def booked(turn_id: str) -> tuple[AttemptRecord, ...]:
     """The stored attempts of a turn."""
-    return tuple(_attempt(row) for row in turn.attempts.order_by("number"))
+    rows = Attempt.objects.filter(turn=turn_id).order_by("number")
+    return tuple(_attempt(row) for row in rows)
 
 
 def begin_wait(work: TurnWork, next_n: int, shown: Sequence[str]) -> bool:

@@ -179,13 +179,17 @@ def _store_reply(work: TurnWork, text: str) -> None:
         answers.exclude(turn=work.turn_id).update(is_superseded=True)
 
 
-def release(turn_id: str, fence: int) -> bool:
-    """Put a turn back in the queue that its process could not bring to an end."""
-    return bool(
-        _held(turn_id, fence).update(
-            state=TurnState.QUEUED, worker="", lease_until=None
-        )
-    )
+@transaction.atomic
+def release(turn_id: str, fence: int, attempts: Sequence[AttemptRecord] = ()) -> bool:
+    """Put a turn back in the queue that its process could not bring to an end.
+
+    ``attempts`` are those made so far: they are billed, whatever the next run does.
+    """
+    changes = {"state": TurnState.QUEUED, "worker": "", "lease_until": None}
+    if not _held(turn_id, fence).update(**changes):
+        return False
+    _book(turn_id, attempts)
+    return True
 
 
 def request_cancel(session_id: str, turn_id: str) -> bool:

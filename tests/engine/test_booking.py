@@ -10,16 +10,24 @@ import pytest
 from django.db import DatabaseError
 
 from sessions_app import service
-from sessions_app.domain.parts import FinishPart, StopReason, ToolCallReady, UsagePart
+from sessions_app.domain.errors import ProviderOverloaded
+from sessions_app.domain.parts import (
+    FinishPart,
+    StopReason,
+    TextPart,
+    ToolCallReady,
+    UsagePart,
+)
 from sessions_app.domain.prompt import ToolSpec
-from sessions_app.models import Attempt, Turn
+from sessions_app.models import Attempt, Provider, Turn
 from sessions_app.store import db
 from sessions_app.store import turns as turn_store
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from tests.engine.budgeting import give_budget, reserved, spent_tokens
 from tests.engine.conftest import CALLER, Engine
-from tests.fakes.scripted_provider import ScriptedProvider, Step
+from tests.fakes.scripted_provider import STOP, ScriptedProvider, Step, says
+from tests.fakes.waiting import until
 
 PAGE = ToolSpec("page", "", {"type": "object"})
 ASKS: list[Step] = [
@@ -82,3 +90,50 @@ async def test_round_whose_write_is_not_waited_for_is_booked_once(
     assert events[-3][1]["stopReason"] == "cancelled"
     assert await booked(posted) == ([(2000, 300)], 2300)
     assert (await spent_tokens(), await reserved()) == ([2300], [])
+
+
+# What a turn had cost before a restart was gone once it ran again.
+async def test_restart_keeps_what_failed_over_before_it(engine: Engine) -> None:
+    await give_budget(tokens=1_000_000)
+    fails: list[Step] = [UsagePart(2000, 300), ProviderOverloaded()]
+    answers: list[Step] = [TextPart("Hi"), UsagePart(10, 1), STOP]
+    provider = ScriptedProvider(fails, [asyncio.Event()], answers)
+    posted = await restart(engine, provider)
+    # The one that was cut off counts its prompt, five characters, as when cancelled.
+    assert await booked(posted) == ([(2000, 300), (2, 0), (10, 1)], 2313)
+    assert (await spent_tokens(), await reserved()) == ([2313], [])
+
+
+async def test_restart_keeps_what_the_memory_cost(engine: Engine) -> None:
+    await fill_window(engine)
+    await give_budget(tokens=1_000_000)
+    summary: list[Step] = [TextPart("They sell boats."), UsagePart(200, 6), STOP]
+    answers: list[Step] = [TextPart("Hi"), UsagePart(10, 1), STOP]
+    provider = ScriptedProvider(summary, [asyncio.Event()], answers)
+    posted = await restart(engine, provider)
+    (memory, cut_off, answered), total = await booked(posted)
+    assert (memory, answered) == ((200, 6), (10, 1))
+    assert total == 217 + sum(cut_off)
+    assert (await spent_tokens(), await reserved()) == ([total], [])
+
+
+async def restart(engine: Engine, provider: ScriptedProvider) -> PostedTurn:
+    """A turn whose server is stopped at its second request, and started again."""
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await until(lambda: len(provider.requests) == 2)
+    await host.close(0.0)
+    host = await engine.host(provider)
+    host.begin(posted.turn_id)
+    assert (await engine.events(posted))[-3][1]["text"] == "Hi"
+    return posted
+
+
+async def fill_window(engine: Engine) -> None:
+    """Four turns that leave no room for a fifth, of an agent with a memory."""
+    engine.agent.memory = True
+    await in_thread(engine.agent.save)
+    await in_thread(lambda: Provider.objects.update(context_tokens=1200))
+    for _ in range(4):
+        await engine.run(ScriptedProvider(says("a" * 300)), "q" * 300)
