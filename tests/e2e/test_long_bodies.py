@@ -12,7 +12,7 @@ from tests.e2e.conftest import Serve
 from tests.e2e.test_limits import MIB, connection, resident_bytes
 from tests.fakes.client import Client
 from tests.fakes.fake_upstream import FakeUpstream
-from tests.fakes.live_server import KEY, LiveServer
+from tests.fakes.live_server import KEY, SERVER, LiveServer
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(120)]
 
@@ -101,7 +101,8 @@ async def test_stranger_is_refused_before_the_body(
 ) -> None:
     seen = await refusal_of_head(server, await session_of(server), token)
     assert (seen.status, seen.code) == (401, "unauthorized")
-    assert "connection: close" in seen.head
+    # Uvicorn reads on, so that the answer is not lost to a reset, and keeps nothing.
+    assert ("connection: close" in seen.head) == ("daphne" in SERVER)
 
 
 async def test_others_have_no_long_bodies(server: LiveServer) -> None:
