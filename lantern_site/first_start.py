@@ -15,6 +15,7 @@ from django.contrib.auth import get_user_model
 
 from sessions_app.conf import read_env
 from sessions_app.domain import ids
+from sessions_app.domain.lists import texts_of
 from sessions_app.models import Agent, ApiKey, Provider
 from sessions_app.models.api_key import hash_key, new_key
 from sessions_app.providers.openai import services
@@ -154,9 +155,10 @@ def make_embed(port: int) -> Embed:
         key=EMBED_KEY, defaults={"agent": agent, "page_tool": True}
     )
     own = [f"http://{host}:{port}" for host in ("127.0.0.1", "localhost")]
-    missing = [origin for origin in own if origin not in embed.origins]
+    listed = texts_of(embed.origins)
+    missing = [origin for origin in own if origin not in listed]
     if missing:
-        embed.origins = [*embed.origins, *missing]
+        embed.origins = [*listed, *missing]
         embed.save(update_fields=["origins"])
     return embed
 
@@ -174,4 +176,4 @@ def default_route() -> str:
     agent = Agent.objects.filter(is_default=True).first()
     if agent is None or agent.route == [DEMO_ROUTE]:
         return "the built-in demo; set OPENAI_API_KEY, or start a local model"
-    return ", then ".join(agent.route)
+    return ", then ".join(texts_of(agent.route))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
+from sessions_app.domain.lists import texts_of
 from sessions_app.domain.route import split_route_entry
 from sessions_app.lines_field import Lines
 from sessions_app.models import Agent, ApiKey, Provider, Tool
-from sessions_app.models.api_key import ALL_AGENTS, default_agents, default_scopes
-from sessions_app.provision.sections.key import SCOPES
+from sessions_app.models.api_key import (
+    ALL_AGENTS,
+    SCOPES,
+    default_agents,
+    default_scopes,
+)
 from sessions_app.tools.builtin import BUILTIN
 
 
@@ -88,3 +95,9 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
     class Meta:
         model = ApiKey
         fields = ("name", "agents", "scopes", "is_enabled")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # A row may hold anything, and is to be mended here.
+        if "scopes" in self.initial:
+            self.initial["scopes"] = list(texts_of(self.initial["scopes"]))

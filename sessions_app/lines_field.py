@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import ProhibitNullCharactersValidator
 
 
 class Lines(forms.Field):
@@ -32,6 +33,7 @@ class Lines(forms.Field):
     def to_python(self, value: Any) -> list[str]:
         if isinstance(value, list):
             return value
+        ProhibitNullCharactersValidator()(str(value or ""))
         lines = [line.strip() for line in str(value or "").splitlines()]
         faults = [
             f"Line {number}: {fault}"

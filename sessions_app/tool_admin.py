@@ -100,7 +100,8 @@ class ToolForm(forms.ModelForm[Tool]):
 
 
 def _reach(tool: Tool) -> Reach:
-    return Reach(str(tool.settings.get("url", "")), tool.allow_private)
+    settings = tool.settings if isinstance(tool.settings, dict) else {}
+    return Reach(str(settings.get("url", "")), tool.allow_private)
 
 
 @admin.register(Tool)

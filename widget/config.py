@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from sessions_app.domain.lists import texts_of
 from sessions_app.mail import can_send
 from widget.accent import plain_colour
 from widget.models import Embed
@@ -41,7 +42,7 @@ def config_of(embed: Embed) -> dict[str, Any]:
         "greeting": embed.greeting,
         "placeholder": embed.placeholder,
         "agentName": embed.agent_name,
-        "suggestions": embed.suggestions,
+        "suggestions": list(texts_of(embed.suggestions)),
         "accent": plain_colour(embed.accent) or "",
         "theme": embed.theme,
         "position": embed.position,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from ipaddress import IPv6Address, ip_address
 
 import idna
+
+from sessions_app.domain.lists import texts_of
 
 WILDCARD = "*."
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -22,17 +23,18 @@ _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 
 
-def is_origin_listed(origin: str, entries: Iterable[str]) -> bool:
+def is_origin_listed(origin: str, entries: object) -> bool:
     """Whether an Origin header fits an entry: exactly, or below ``https://*.host``.
 
     The dot counts: ``https://*.shop.example`` is not ``https://shop.example`` and not
-    ``https://evilshop.example``. An empty list means nobody.
+    ``https://evilshop.example``. An empty list means nobody, and so
+    does what is no list: a row may hold anything.
     """
     origin = origin.lower()
     scheme, separator, rest = origin.partition("://")
     if not separator:
         return False  # "null", and whatever else is no origin
-    for entry in entries:
+    for entry in texts_of(entries):
         wanted_scheme, _, wanted = entry.lower().partition("://")
         if scheme != wanted_scheme:
             continue

@@ -65,7 +65,8 @@ class TurnWork:
     ``is_streaming_rounds`` shows text in turns with tools, too. ``is_again`` says that
     its question was answered before, or is to be. With an ``operator`` no model is
     asked: ``spoken`` is what that person says, empty if the turn brings them a message.
-    ``with_raw`` brings the provider's own messages to who asked for them.
+    ``with_raw`` brings the provider's own messages to who asked for them. What is
+    ``is_unreadable`` is only to end.
     """
 
     turn_id: str
@@ -92,6 +93,7 @@ class TurnWork:
     operator: str = ""
     spoken: str = ""
     with_raw: bool = False
+    is_unreadable: bool = False
 
 
 def split_route_entry(text: str) -> tuple[str, str]:
@@ -100,3 +102,12 @@ def split_route_entry(text: str) -> tuple[str, str]:
     if not slash or not provider or not model:
         raise ValueError(f"{text!r} is not of the form provider/model")
     return provider, model
+
+
+def route_entry_fault(text: str) -> str:
+    """Why a text is no step of a route; empty if it is one."""
+    try:
+        split_route_entry(text)
+    except ValueError:
+        return f"must be of the form provider/model, not {text!r}."
+    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +14,7 @@ from django.core import signing
 from django.http import HttpRequest
 
 from sessions_app.domain.errors import NotAllowed, Unauthorized
+from sessions_app.domain.lists import texts_fault, texts_of
 from sessions_app.models import ApiKey
 from sessions_app.models.api_key import (
     ALL_AGENTS,
@@ -22,6 +24,8 @@ from sessions_app.models.api_key import (
 )
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
+
+logger = logging.getLogger(__name__)
 
 TICKET_PREFIX = "lt_"
 TICKET_LIFE_S = 60
@@ -97,14 +101,23 @@ def principal_of_token(token: str, origin: str | None) -> Principal:
 def _key_principal(key: ApiKey | None) -> Principal:
     if key is None or not key.is_enabled:
         raise Unauthorized()
-    agents = None if ALL_AGENTS in key.agents else frozenset(key.agents)
+    allowed = _allowed(key, "agents", key.agents)
+    agents = None if ALL_AGENTS in allowed else allowed
     name = f"key:{key.pk}"
-    scopes = frozenset(key.scopes)
+    scopes = _allowed(key, "scopes", key.scopes)
     if ALL_SESSIONS_SCOPE in scopes:
         scope = SessionFilter(agents=agents)
     else:
         scope = SessionFilter(owner=name)
     return Principal("key", Caller(name, scope, agents), scopes)
+
+
+def _allowed(key: ApiKey, column: str, value: object) -> frozenset[str]:
+    """What a key may; nothing where its row is malformed, as ``"*"`` without a list."""
+    if fault := texts_fault(value):
+        logger.error("The %s of the key %s: this %s", column, key.name, fault)
+        return frozenset()
+    return frozenset(texts_of(value))
 
 
 def principal_of_cookie(session_key: str | None) -> Principal:

@@ -9,9 +9,12 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
+from django.db import Error as DatabaseFault
+
 from sessions_app.bus import Bus
 from sessions_app.conf import conf
 from sessions_app.domain import ids
+from sessions_app.domain.route import TurnWork
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.purger import purge
 from sessions_app.engine.sweeper import sweep, tell_waiting
@@ -118,7 +121,7 @@ class TurnHost:
         """The turn's run, if it is to be had; a cancel may come while it is asked."""
         self._claims += 1
         try:
-            work = await in_thread(claims.claim, turn_id, self.worker)
+            work = await self._work_of(turn_id)
             if work is None:
                 return None
             run = self._runs[turn_id] = TurnRun(work, self._bus, self._find_adapter)
@@ -129,6 +132,16 @@ class TurnHost:
             self._claims -= 1
             if not self._claims:
                 self._cancelled.clear()
+
+    async def _work_of(self, turn_id: str) -> TurnWork | None:
+        """What a claim gives; a turn that no claim could ever read is taken to end."""
+        try:
+            return await in_thread(claims.claim, turn_id, self.worker)
+        except (DatabaseFault, OSError, MemoryError):
+            raise  # it may go better at the next sweep
+        except Exception:
+            logger.exception("Turn %s cannot be read, and is ended.", turn_id)
+            return await in_thread(claims.claim_unreadable, turn_id, self.worker)
 
     async def _renew_leases(self) -> None:
         """One UPDATE for all turns of the process; also finds wishes and losses."""

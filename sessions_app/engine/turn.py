@@ -131,6 +131,8 @@ class TurnRun:
                 StatusRunning(work.session_id),
                 TurnStarted(work.session_id, work.turn_id, work.agent, work.operator),
             )
+        if work.is_unreadable:
+            raise LanternError()
         if work.operator:
             return self._by_operator()
         if work.is_cancelled or self._stop_cause is StopCause.CANCEL:

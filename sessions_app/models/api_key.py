@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from sessions_app.domain import ids
+from sessions_app.models.checks import check_names
 
 KEY_PREFIX = "lk_"
 KEY_LENGTH = 43
@@ -34,14 +36,25 @@ def default_scopes() -> list[str]:
     return ["sessions", "completions"]
 
 
+SCOPES = (*default_scopes(), ALL_SESSIONS_SCOPE, OPERATOR_SCOPE)
+
+
+def check_scopes(value: object) -> None:
+    """Refuse anything but a list of scopes."""
+    check_names(value)
+    for each in value:  # type: ignore[attr-defined]
+        if each not in SCOPES:
+            raise ValidationError(f"There is no scope {each!r}.")
+
+
 class ApiKey(models.Model):
     """May do what its scopes and agents allow."""
 
     name = models.CharField(max_length=100, unique=True)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=16, editable=False, default="")
-    agents = models.JSONField(default=default_agents)
-    scopes = models.JSONField(default=default_scopes)
+    agents = models.JSONField(default=default_agents, validators=[check_names])
+    scopes = models.JSONField(default=default_scopes, validators=[check_scopes])
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -63,11 +63,16 @@ class Budget(models.Model):
         decimal_places=8,
         null=True,
         blank=True,
+        validators=[MinValueValidator(0)],
         help_text="USD per million tokens of models without a price; without it they"
         " are refused where the budget is in USD.",
     )
     fallback_output = models.DecimalField(
-        max_digits=18, decimal_places=8, null=True, blank=True
+        max_digits=18,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
     is_enabled = models.BooleanField(default=True)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from sessions_app.domain.route import OUTPUTS, TEXT
+from sessions_app.models.checks import check_texts
 from sessions_app.models.secret import EncryptedTextField
+
+LONGEST_WAIT_S = 3600
+_WAIT = [MinValueValidator(0.01), MaxValueValidator(LONGEST_WAIT_S)]
 
 
 class Provider(models.Model):
@@ -28,6 +32,7 @@ class Provider(models.Model):
     command = models.JSONField(
         default=list,
         blank=True,
+        validators=[check_texts],
         help_text="Of the kind exec: a list of the program and its arguments, such as"
         ' ["/opt/model/answer", "--fast"]. No shell reads it.',
     )
@@ -41,15 +46,9 @@ class Provider(models.Model):
         help_text="Where each line of jsonl has the text, such as choices.0.text.",
     )
     is_enabled = models.BooleanField(default=True)
-    connect_timeout_s = models.FloatField(
-        default=5.0, validators=[MinValueValidator(0.01)]
-    )
-    first_content_timeout_s = models.FloatField(
-        default=30.0, validators=[MinValueValidator(0.01)]
-    )
-    idle_timeout_s = models.FloatField(
-        default=30.0, validators=[MinValueValidator(0.01)]
-    )
+    connect_timeout_s = models.FloatField(default=5.0, validators=_WAIT)
+    first_content_timeout_s = models.FloatField(default=30.0, validators=_WAIT)
+    idle_timeout_s = models.FloatField(default=30.0, validators=_WAIT)
 
     context_tokens = models.PositiveIntegerField(
         null=True,
@@ -78,13 +77,25 @@ class Price(models.Model):
         Provider, on_delete=models.CASCADE, related_name="prices"
     )
     model = models.CharField(max_length=200, help_text="A glob such as gpt-*.")
-    input = models.DecimalField(max_digits=18, decimal_places=8)
-    output = models.DecimalField(max_digits=18, decimal_places=8)
+    input = models.DecimalField(
+        max_digits=18, decimal_places=8, validators=[MinValueValidator(0)]
+    )
+    output = models.DecimalField(
+        max_digits=18, decimal_places=8, validators=[MinValueValidator(0)]
+    )
     cached_input = models.DecimalField(
-        max_digits=18, decimal_places=8, null=True, blank=True
+        max_digits=18,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
     cache_write = models.DecimalField(
-        max_digits=18, decimal_places=8, null=True, blank=True
+        max_digits=18,
+        decimal_places=8,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
 
     class Meta:

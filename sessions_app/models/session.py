@@ -8,6 +8,7 @@ from django.db.models import Q
 from sessions_app.domain import ids
 from sessions_app.domain.states import SessionStatus
 from sessions_app.models.agent import Agent
+from sessions_app.models.checks import check_route
 
 
 def new_session_id() -> str:
@@ -31,7 +32,7 @@ class Session(models.Model):
     title = models.CharField(max_length=200, blank=True, default="")
     user = models.CharField(max_length=200, blank=True, default="", db_index=True)
     system_prompt = models.TextField(blank=True, default="")
-    route = models.JSONField(default=list, blank=True)
+    route = models.JSONField(default=list, blank=True, validators=[check_route])
     metadata = models.JSONField(default=dict, blank=True)
     summary = models.TextField(blank=True, default="", editable=False)
     summary_to = models.PositiveIntegerField(default=0, editable=False)

@@ -6,6 +6,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from sessions_app.domain.tooling import TOOL_KINDS, TOOL_NAME
+from sessions_app.models.checks import check_headers, check_object
 from sessions_app.models.secret import EncryptedTextField
 
 
@@ -27,12 +28,14 @@ class Tool(models.Model):
     settings = models.JSONField(
         default=dict,
         blank=True,
+        validators=[check_object],
         help_text="http: url, method, input_schema, query, body. python: path."
         " mcp: command (a list) or url.",
     )
     headers = EncryptedTextField(
         blank=True,
         default="",
+        validators=[check_headers],
         help_text="A JSON object of HTTP headers; stored encrypted.",
     )
     allow_private = models.BooleanField(

@@ -18,7 +18,6 @@ from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.text import require_storable
 
 ENV = "env:"
-LONGEST_WAIT_S = 3600
 LARGEST_INTEGER = 2_147_483_647
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
@@ -23,6 +24,8 @@ from sessions_app.store import turns as turn_store
 from sessions_app.store.catalog import candidates_of
 from sessions_app.store.messages import prompt_of
 from sessions_app.store.progress import booked
+
+logger = logging.getLogger(__name__)
 
 BATCH = 100
 
@@ -64,7 +67,7 @@ def take_over(
     ended: list[tuple[int, Announcement]] = []
     for turn in _taken(left):
         if turn.has_deltas or turn.has_started_tool:
-            lost = _lost_attempt(turn, shown.get(turn.pk, 0))
+            lost = _guess(turn, shown.get(turn.pk, 0))
             end = _end(turn, WorkerLost(), SWEPT_TERMINAL_N, lost)
             ended.append((turn.ordinal, end))
         else:
@@ -81,6 +84,15 @@ def _left(worker: str | None) -> QuerySet[Turn]:
     if worker is None:
         return running.filter(lease_until__lt=Now())
     return running.exclude(worker=worker)
+
+
+def _guess(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:
+    """The lost attempt, or none: a row that cannot be read must not stop the sweep."""
+    try:
+        return _lost_attempt(turn, shown)
+    except (TypeError, ValueError, LookupError, AttributeError):
+        logger.exception("What turn %s has used cannot be guessed.", turn.pk)
+        return ()
 
 
 def _lost_attempt(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:

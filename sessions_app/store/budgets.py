@@ -6,6 +6,7 @@ time: one that dies with its turn is gone without anybody's doing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,6 +30,8 @@ from sessions_app.domain.usage import PriceRule, Usage
 from sessions_app.models import ApiKey, Budget
 from sessions_app.store import sql
 from sessions_app.store.catalog import Kept
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ def limits_of(budget: Budget) -> list[Limit]:
     fallback = None
     if budget.fallback_input is not None and budget.fallback_output is not None:
         fallback = PriceRule("*", budget.fallback_input, budget.fallback_output)
-    period = Period(budget.period)
+    period = _period_of(budget)
     found = []
     if budget.usd is not None:
         amount = int(budget.usd * PICO)
@@ -89,6 +92,15 @@ def limits_of(budget: Budget) -> list[Limit]:
         limit = Limit(budget.pk, budget.on, period, Unit.TOKENS, budget.tokens)
         found.append(limit)
     return found
+
+
+def _period_of(budget: Budget) -> Period:
+    """The strictest where the row names none: a budget must not come to nothing."""
+    try:
+        return Period(budget.period)
+    except ValueError:
+        logger.error("The budget %s has no such period; it counts for ever.", budget)
+        return Period.TOTAL
 
 
 def applying(payer: Payer) -> list[tuple[Limit, str]]:

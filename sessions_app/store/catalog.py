@@ -16,7 +16,13 @@ from django.db.models.signals import post_delete, post_save
 
 from sessions_app.domain.context import window_of
 from sessions_app.domain.errors import BadRequest
-from sessions_app.domain.route import Candidate, ProviderConfig, split_route_entry
+from sessions_app.domain.lists import texts_fault, texts_of
+from sessions_app.domain.route import (
+    Candidate,
+    ProviderConfig,
+    route_entry_fault,
+    split_route_entry,
+)
 from sessions_app.domain.tooling import ToolConfig
 from sessions_app.domain.usage import PriceRule, price_for
 from sessions_app.models import Agent, Alert, Price, Provider, Tool
@@ -110,8 +116,8 @@ def _load_plans() -> dict[int, AgentPlan]:
         agent.pk: AgentPlan(
             slug=agent.slug,
             system_prompt=agent.system_prompt,
-            route=tuple(agent.route),
-            tools=tuple(agent.tools),
+            route=route_of(agent.route, f"the agent {agent.slug}"),
+            tools=names_of(agent.tools, f"The tools of the agent {agent.slug}"),
             is_streaming_rounds=agent.stream_last_round,
             canned_reply=agent.canned_reply,
             max_output_tokens=agent.max_output_tokens,
@@ -123,22 +129,52 @@ def _load_plans() -> dict[int, AgentPlan]:
     }
 
 
+def names_of(value: object, whose: str) -> tuple[str, ...]:
+    """The texts of a row's list; what is malformed is left out and logged.
+
+    All rows are read at once, so one of them must not be in the way of the others.
+    """
+    found = texts_of(value)
+    if not isinstance(value, list) or len(found) < len(value):
+        logger.error("%s should be a list of texts, not %.200r.", whose, value)
+    return found
+
+
+def route_of(value: object, whose: str) -> tuple[str, ...]:
+    """The steps of a route; those that are malformed are left out and logged."""
+    steps = names_of(value, f"The route of {whose}")
+    faults = {step: route_entry_fault(step) for step in steps}
+    for fault in filter(None, faults.values()):
+        logger.error("A step of the route of %s %.200s", whose, fault)
+    return tuple(step for step in steps if not faults[step])
+
+
 def tool_config(tool: Tool) -> ToolConfig:
-    """The tool as the code behind it needs it."""
+    """The tool as the code behind it needs it; ValueError if the row is malformed."""
+    headers = json.loads(tool.headers or "{}")
+    if not isinstance(tool.settings, dict) or not isinstance(headers, dict):
+        raise ValueError("settings and headers must be JSON objects")
+    if len(texts_of(list(headers.values()))) < len(headers):
+        raise ValueError("headers must be texts")
     return ToolConfig(
         name=tool.name,
         kind=tool.kind,
         description=tool.description,
         settings=tool.settings,
-        headers=json.loads(tool.headers or "{}"),
+        headers=headers,
         allow_private=tool.allow_private,
         needs_approval=tool.needs_approval,
     )
 
 
 def _load_tools() -> dict[str, ToolConfig]:
-    rows = Tool.objects.filter(is_enabled=True)
-    return {tool.name: tool_config(tool) for tool in rows}
+    found = {}
+    for tool in Tool.objects.filter(is_enabled=True):
+        try:
+            found[tool.name] = tool_config(tool)
+        except ValueError as error:
+            logger.error("The tool %s cannot be offered: %s", tool.name, error)
+    return found
 
 
 class Kept(Generic[T]):
@@ -184,15 +220,18 @@ def plan_of(agent_id: int) -> AgentPlan:
 
 
 def candidates_of(
-    route: Iterable[str], most_tokens: int | None = None
+    route: object, most_tokens: int | None = None
 ) -> tuple[Candidate, ...]:
     """The route's steps with their accounts; steps that lead nowhere are left out.
+
+    So is what is no step at all: a row may hold anything.
 
     ``most_tokens`` bounds their context windows.
     """
     known = accounts.get()
     found = []
-    for name, model in map(split_route_entry, route):
+    steps = route_of(list(route) if isinstance(route, tuple) else route, "a turn")
+    for name, model in map(split_route_entry, steps):
         account = known.get(name)
         if account is None:
             logger.error("The route names the provider %s, which is not there.", name)
@@ -226,11 +265,19 @@ def config_of(provider: Provider) -> ProviderConfig:
         connect_timeout_s=provider.connect_timeout_s,
         first_content_timeout_s=provider.first_content_timeout_s,
         idle_timeout_s=provider.idle_timeout_s,
-        command=tuple(provider.command),
+        command=_command_of(provider),
         output=provider.output,
         text_path=provider.text_path,
         service=provider.service,
     )
+
+
+def _command_of(provider: Provider) -> tuple[str, ...]:
+    """Nothing where it is malformed: with a part left out it does other things."""
+    if fault := texts_fault(provider.command):
+        logger.error("The command of the provider %s %s", provider.name, fault)
+        return ()
+    return tuple(provider.command)
 
 
 def _rule(price: Price) -> PriceRule:
@@ -260,8 +307,9 @@ def route_models(allowed: Collection[str] | None) -> list[str]:
     agents = Agent.objects.filter(is_enabled=True)
     if allowed is not None:
         agents = agents.filter(slug__in=allowed)
-    routes = agents.values_list("route", flat=True)
-    return list(dict.fromkeys(entry for route in routes for entry in route))
+    routes = agents.values_list("slug", "route")
+    steps = (route_of(route, f"the agent {slug}") for slug, route in routes)
+    return list(dict.fromkeys(step for each in steps for step in each))
 
 
 def route_to(

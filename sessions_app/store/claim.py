@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -14,6 +14,7 @@ from sessions_app.domain.policy import payable
 from sessions_app.domain.prompt import PromptMessage, ToolChoice, ToolSpec
 from sessions_app.domain.route import Candidate, TurnWork
 from sessions_app.domain.transcript import with_summary
+from sessions_app.models import Agent, Turn
 from sessions_app.store import budgets, sql
 from sessions_app.store.catalog import AgentPlan, candidates_of, plan_of, tools
 from sessions_app.store.messages import prompt_of, reply_of
@@ -43,16 +44,28 @@ class QueuedTurn(NamedTuple):
     with_raw: bool
 
 
+WorkOf = Callable[[str, QueuedTurn], TurnWork]
+
+
 def claim(turn_id: str, worker: str) -> TurnWork | None:
     """Take a queued turn whose session is free; None if it is not to be had."""
+    return _claimed(turn_id, worker, _work_of)
+
+
+def claim_unreadable(turn_id: str, worker: str) -> TurnWork | None:
+    """Take a queued turn whose rows ``claim`` cannot read, with what its end needs."""
+    return _claimed(turn_id, worker, _bare_work_of)
+
+
+def _claimed(turn_id: str, worker: str, work_of: WorkOf) -> TurnWork | None:
     try:
         with transaction.atomic():
-            return _claim(turn_id, worker)
+            return _claim(turn_id, worker, work_of)
     except IntegrityError:  # another turn of the session was claimed meanwhile
         return None
 
 
-def _claim(turn_id: str, worker: str) -> TurnWork | None:
+def _claim(turn_id: str, worker: str, work_of: WorkOf) -> TurnWork | None:
     turn = _queued(turn_id)
     if turn is None or first_open(turn.session_id) != turn_id:
         return None
@@ -65,7 +78,7 @@ def _claim(turn_id: str, worker: str) -> TurnWork | None:
         turn.fence,
         turn.operator,  # whom the turn is for may have changed since it was read
     )
-    return _work_of(turn_id, turn) if claimed else None
+    return work_of(turn_id, turn) if claimed else None
 
 
 def _queued(turn_id: str) -> QueuedTurn | None:
@@ -138,6 +151,32 @@ def _progress(turn_id: str, turn: QueuedTurn) -> Progress:
     if turn.fence:
         return Progress(attempts=booked(turn_id))
     return NOT_BEGUN
+
+
+def _bare_work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
+    """The same without what may be the fault: prompt, route, tools and progress."""
+    agents = Agent.objects.filter(pk=turn.agent_id)
+    slug, canned_reply = agents.values_list("slug", "canned_reply").get()
+    has_deltas = Turn.objects.filter(pk=turn_id, has_deltas=True).exists()
+    return TurnWork(
+        turn_id=turn_id,
+        session_id=turn.session_id,
+        ordinal=turn.ordinal,
+        fence=turn.fence + 1,
+        agent=slug,
+        candidates=(),
+        prompt=(),
+        # That anything was shown decides how the turn ends, and not what it was.
+        progress=Progress(
+            next_n=turn.next_n,
+            attempts=booked(turn_id),
+            shown=("",) if has_deltas else (),
+        ),
+        canned_reply=canned_reply,
+        is_budgeted=bool(turn.is_budgeted),
+        operator=turn.operator,
+        is_unreadable=True,
+    )
 
 
 def _prompt(turn: QueuedTurn, plan: AgentPlan) -> tuple[PromptMessage, ...]:

@@ -23,12 +23,17 @@ _MAKERS: Mapping[str, Callable[[ToolConfig], Tool]] = {
 
 def check_tool(config: ToolConfig) -> None:
     """ToolFault with a sentence for the operator if it cannot work as set up."""
-    if config.kind == MCP:
-        check_server(config)
-    elif config.kind in _MAKERS:
-        _MAKERS[config.kind](config)
-    else:
+    if config.kind != MCP and config.kind not in _MAKERS:
         raise ToolFault(f"there is no kind of tool {config.kind!r}.")
+    try:
+        if config.kind == MCP:
+            check_server(config)
+        else:
+            _MAKERS[config.kind](config)
+    except ToolFault:
+        raise
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ToolFault("a setting is not of the form that it must have.") from error
 
 
 def configs_of(
@@ -67,4 +72,7 @@ async def _load(config: ToolConfig) -> Sequence[Tool]:
         return [_made(config)] if config.kind != MCP else await server_tools(config)
     except ToolFault as error:
         logger.error("The tool %s cannot be offered: %s", config.name, error)
-        return ()
+    except (TypeError, ValueError, AttributeError):
+        # Its row is malformed; that costs the turn this tool, and nothing else.
+        logger.exception("The tool %s cannot be offered.", config.name)
+    return ()

@@ -70,3 +70,28 @@ def test_scopes_are_ticked(admin_client: Client, agent: Agent) -> None:
     wrong = {**fields, "agents": "nobody"}
     assert b"there is no agent" in admin_client.post(path, wrong).content
     assert ApiKey.objects.get().agents == [agent.slug]
+
+
+def test_malformed_rows_are_mended(admin_client: Client, agent: Agent) -> None:
+    Agent.objects.update(route=5, tools={"a": 1})
+    path = f"/admin/sessions_app/agent/{agent.pk}/change/"
+    assert admin_client.get(path).status_code == 200
+    fields = {"slug": agent.slug, "is_enabled": "on", "route": "backup/a", "tools": ""}
+    assert admin_client.post(path, fields).status_code == 302
+    key = make_key("lk_x", agents=5, scopes=5)
+    path = f"/admin/sessions_app/apikey/{key.pk}/change/"
+    assert admin_client.get(path).status_code == 200
+    fields = {"name": "x", "agents": agent.slug, "scopes": "sessions"}
+    assert admin_client.post(path, fields).status_code == 302
+
+
+def test_nul_in_a_line_is_refused(admin_client: Client, agent: Agent) -> None:
+    path = f"/admin/sessions_app/agent/{agent.pk}/change/"
+    fields = {
+        "slug": agent.slug,
+        "route": "backup/a\0",
+        "tools": "",
+        "is_enabled": "on",
+    }
+    page = admin_client.post(path, fields).content.decode()
+    assert "Null characters are not allowed." in page

@@ -93,3 +93,8 @@ def test_refusal_gives_the_spelling_of_browsers(entry: str, right: str) -> None:
 def test_stored_wildcard_of_nothing_lists_nobody() -> None:
     for origin in ("https://evil.example.", "https://.", "https://a."):
         assert not is_origin_listed(origin, ["https://*."])
+
+
+@pytest.mark.parametrize("bad", [5, None, "https://shop.example", {"a": 1}, [5, None]])
+def test_malformed_list_means_nobody(bad: object) -> None:
+    assert not is_origin_listed("https://shop.example", bad)

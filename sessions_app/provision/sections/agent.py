@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sessions_app.domain.route import split_route_entry
+from sessions_app.domain.route import route_entry_fault, split_route_entry
 from sessions_app.models import Agent
-from sessions_app.models.agent import MAX_RETENTION_DAYS
+from sessions_app.models.agent import MAX_RETENTION_DAYS, MAX_TEMPERATURE, MAX_TOKENS
 from sessions_app.provision import fields as f
 from sessions_app.provision.fields import Field, Refused
 from sessions_app.provision.plan import Entry, Plan
@@ -15,10 +15,8 @@ from sessions_app.tools.builtin import BUILTIN
 
 def check_route_entry(entry: str) -> None:
     """``provider/model``."""
-    try:
-        split_route_entry(entry)
-    except ValueError as error:
-        raise Refused(f"must be of the form provider/model, not {entry!r}.") from error
+    if fault := route_entry_fault(entry):
+        raise Refused(fault)
 
 
 class AgentSection(Section[Agent]):
@@ -63,21 +61,26 @@ class AgentSection(Section[Agent]):
             "max_output_tokens",
             f.INTEGER,
             "Limit of one reply.",
-            check=f.within(1, f.LARGEST_INTEGER),
+            check=f.within(1, MAX_TOKENS),
         ),
         Field(
             "context_tokens",
             f.INTEGER,
             "The most that a model is told, reply included; older turns are left out"
             " beyond that. Left out: as much as the model takes.",
-            check=f.within(256, f.LARGEST_INTEGER),
+            check=f.within(256, MAX_TOKENS),
         ),
         Field(
             "memory",
             f.FLAG,
             "Whether the model summarises what its window has no room for any more.",
         ),
-        Field("temperature", f.NUMBER, "From 0 to 2.", check=f.within(0, 2)),
+        Field(
+            "temperature",
+            f.NUMBER,
+            f"From 0 to {MAX_TEMPERATURE}.",
+            check=f.within(0, MAX_TEMPERATURE),
+        ),
         Field(
             "attachments",
             f.FLAG,

@@ -8,10 +8,8 @@ from typing import Any
 from sessions_app.models import ApiKey
 from sessions_app.models.api_key import (
     ALL_AGENTS,
-    ALL_SESSIONS_SCOPE,
     KEY_PREFIX,
-    OPERATOR_SCOPE,
-    default_scopes,
+    SCOPES,
     hash_key,
     new_key,
 )
@@ -21,7 +19,6 @@ from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
 
 MAX_KEY_LENGTH = 200
-SCOPES = (*default_scopes(), ALL_SESSIONS_SCOPE, OPERATOR_SCOPE)
 
 _KEY = re.compile(rf"{KEY_PREFIX}[!-~]+")
 

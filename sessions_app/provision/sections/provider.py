@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from sessions_app.domain.route import OUTPUTS, ProviderConfig
 from sessions_app.models import Provider
+from sessions_app.models.provider import LONGEST_WAIT_S
 from sessions_app.providers.exec import command_fault
 from sessions_app.providers.openai import Service, services
 from sessions_app.providers.registry import ADAPTERS
@@ -39,7 +40,7 @@ def check_base_url(url: str) -> None:
 
 
 def _timeout(name: str, help_text: str) -> Field:
-    check = f.within(SHORTEST_WAIT_S, f.LONGEST_WAIT_S)
+    check = f.within(SHORTEST_WAIT_S, LONGEST_WAIT_S)
     return Field(name, f.NUMBER, f"{help_text}, in seconds.", check=check)
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from django.db.models import JSONField, Value
 
-from sessions_app.models import Session
+from sessions_app.models import ApiKey, Session
+from sessions_app.models.api_key import hash_key
 from tests.fakes.edge import People, Rest
-from tests.fakes.people import make_agent, make_session
+from tests.fakes.people import ALICE_KEY, make_agent, make_session
 
 URL = "/v1/sessions"
+JSON = JSONField()
 
 
 def ids_of(answer) -> list[str]:
@@ -138,3 +141,16 @@ def test_filters_narrow_the_list(rest: Rest, people: People) -> None:
     assert ids_of(rest("GET", f"{URL}?status=idle")) == [people.session.pk]
     assert ids_of(rest("GET", f"{URL}?status=awaiting_tools")) == []
     assert ids_of(rest("GET", f"{URL}?user=&agent=nobody")) == []
+
+
+@pytest.mark.parametrize("bad", [5, "*", "helper", {"*": 1}, ["*", 5], [["*"]], None])
+def test_malformed_agents_of_a_key_allow_none(rest: Rest, bad: object) -> None:
+    ApiKey.objects.filter(digest=hash_key(ALICE_KEY)).update(agents=Value(bad, JSON))
+    assert rest("POST", URL, {}).status in (400, 403)
+    assert rest("GET", URL).status == 200
+
+
+@pytest.mark.parametrize("bad", [5, "sessions", {"sessions": 1}, ["sessions", 5]])
+def test_malformed_scopes_of_a_key_allow_nothing(rest: Rest, bad: object) -> None:
+    ApiKey.objects.filter(digest=hash_key(ALICE_KEY)).update(scopes=Value(bad, JSON))
+    assert rest("GET", URL).status == 403
