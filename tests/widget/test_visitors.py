@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sessions_app.models import Session, Turn
+from sessions_app.models import Attempt, Session, Turn
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live, People
 from tests.fakes.people import SHOP, make_agent, make_embed, visitor_token
@@ -110,3 +110,29 @@ async def test_stranger_visitor_gets_no_events(live: Live) -> None:
         assert stream.status == 200
     refused = await live.client_of(mine).request("GET", url, headers={"origin": EVIL})
     assert refused.status == 403
+
+
+def test_own_turn_tells_no_provider_and_no_price(
+    visitors: Visitors, token: str
+) -> None:
+    path = visitors.session(token)
+    posted = visitors.call(token, "POST", f"{path}/messages", {"content": "x"}).json
+    Attempt.objects.create(
+        turn_id=posted["turnId"],
+        number=1,
+        round=1,
+        provider="primary",
+        model="gpt-x",
+        status="failed",
+        error_code="provider_auth",
+        error_status=401,
+        price={"model": "gpt-*", "input": "1", "output": "2", "origin": "host"},
+    )
+    url = f"{path}/turns/{posted['turnId']}"
+    for call in (("GET", url), ("POST", f"{url}/feedback", {"rating": "up"})):
+        answer = visitors.call(token, *call)
+        assert (answer.json["attempts"], answer.json["rounds"]) == ([], 1)
+        assert not {"costUsdAtLeast", "unpricedAttempts"} & set(answer.json["usage"])
+        assert "costUsd" in answer.json["usage"]
+        for word in ("primary", "gpt-x", "provider_auth"):
+            assert word not in str(answer.json)

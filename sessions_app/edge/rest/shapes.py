@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -9,6 +10,7 @@ from rest_framework.response import Response
 
 from sessions_app.domain.outcome import CallStatus
 from sessions_app.domain.states import SessionStatus, TurnState
+from sessions_app.edge.auth import Kind
 from sessions_app.models import Attempt, Message, Session, ToolCall, Turn
 from sessions_app.store.posting import PostedTurn
 from sessions_app.store.replay import reply_text, usage_of
@@ -55,8 +57,12 @@ class UsageShape(serializers.Serializer[Any]):
 
 
 class BillShape(UsageShape):
-    costUsdAtLeast = serializers.FloatField()
-    unpricedAttempts = serializers.IntegerField()
+    costUsdAtLeast = serializers.FloatField(
+        required=False, help_text="What is known of the cost; visitors do not get it."
+    )
+    unpricedAttempts = serializers.IntegerField(
+        required=False, help_text="What the bill lacks; visitors do not get it."
+    )
 
 
 class PriceShape(serializers.Serializer[Any]):
@@ -99,7 +105,9 @@ class TurnShape(serializers.Serializer[Any]):
     error = serializers.DictField(allow_null=True)
     usage = BillShape()
     rounds = serializers.IntegerField()
-    attempts = AttemptShape(many=True)
+    attempts = AttemptShape(
+        many=True, help_text="What was asked of which provider; empty for visitors."
+    )
     toolCalls = serializers.ListField(child=serializers.DictField())
     feedback = serializers.DictField(allow_null=True)
     createdAt = serializers.DateTimeField()
@@ -184,10 +192,15 @@ def posted_response(posted: PostedTurn) -> Response:
     return Response(posted_object(posted), status=202, headers=headers)
 
 
-def turn_object(turn: Turn) -> dict[str, Any]:
-    """One turn with all that is known of it."""
+def turn_object(turn: Turn, reader: Kind) -> dict[str, Any]:
+    """One turn with all that its reader may know of it.
+
+    A visitor gets what the events say: neither the providers behind the agent nor what
+    they take, in ``attempts`` (which stays, empty) and in the details of the bill.
+    """
     has_reply = turn.state in (TurnState.COMPLETED, TurnState.CANCELLED)
     attempts = list(turn.attempts.all())
+    is_visitor = reader == "visitor"
     error = None
     if turn.error_code:
         error = {
@@ -208,16 +221,22 @@ def turn_object(turn: Turn) -> dict[str, Any]:
         "error": error,
         "usage": {
             **event_object(usage_of(turn).summary()),
-            "costUsdAtLeast": sum(a.cost_usd for a in attempts if a.cost_usd),
-            "unpricedAttempts": sum(map(_is_unpriced, attempts)),
+            **({} if is_visitor else _bill_of(attempts)),
         },
         "rounds": max((attempt.round for attempt in attempts), default=0),
-        "attempts": [_attempt_object(attempt) for attempt in attempts],
+        "attempts": [] if is_visitor else list(map(_attempt_object, attempts)),
         "toolCalls": [_tool_call_object(call) for call in turn.tool_calls.all()],
         "feedback": feedback,
         "createdAt": turn.created_at,
         "startedAt": turn.started_at,
         "endedAt": turn.ended_at,
+    }
+
+
+def _bill_of(attempts: Sequence[Attempt]) -> dict[str, Any]:
+    return {
+        "costUsdAtLeast": sum(a.cost_usd for a in attempts if a.cost_usd),
+        "unpricedAttempts": sum(map(_is_unpriced, attempts)),
     }
 
 

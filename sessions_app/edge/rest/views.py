@@ -161,9 +161,12 @@ class TurnEndpoint(Endpoint):
 
     @extend_schema("getTurn", responses=shapes.TurnShape)
     def get(self, request: Request, session_id: str, turn_id: str) -> Response:
-        """Read a turn: status, text, usage, attempts, digest."""
+        """Read a turn: status, text, usage, attempts, digest.
+
+        To visitors it says nothing of providers, models and prices.
+        """
         turn = service.get_turn(self.principal.caller, session_id, turn_id)
-        return Response(shapes.turn_object(turn))
+        return Response(shapes.turn_object(turn, self.principal.kind))
 
 
 class CancelEndpoint(Endpoint):
@@ -176,7 +179,7 @@ class CancelEndpoint(Endpoint):
         """Stop the turn; what was streamed is kept."""
         read_body(bodies.EmptyBody, request)
         turn = service.cancel_turn(self.principal.caller, session_id, turn_id)
-        return Response(shapes.turn_object(turn), status=202)
+        return Response(shapes.turn_object(turn, self.principal.kind), status=202)
 
 
 class ToolResultsEndpoint(Endpoint):
@@ -196,7 +199,7 @@ class ToolResultsEndpoint(Endpoint):
             turn_id,
             tool_results_of(body, "results"),
         )
-        return Response(shapes.turn_object(turn), status=202)
+        return Response(shapes.turn_object(turn, self.principal.kind), status=202)
 
 
 class ApprovalsEndpoint(Endpoint):
@@ -213,7 +216,7 @@ class ApprovalsEndpoint(Endpoint):
         turn = service.approve_calls(
             self.principal.caller, session_id, turn_id, approvals_of(body, "approvals")
         )
-        return Response(shapes.turn_object(turn), status=202)
+        return Response(shapes.turn_object(turn, self.principal.kind), status=202)
 
 
 class FeedbackEndpoint(Endpoint):
@@ -230,7 +233,7 @@ class FeedbackEndpoint(Endpoint):
             body["rating"],
             body.get("comment", ""),
         )
-        return Response(shapes.turn_object(turn))
+        return Response(shapes.turn_object(turn, self.principal.kind))
 
 
 class TicketEndpoint(Endpoint):
