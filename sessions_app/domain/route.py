@@ -54,6 +54,11 @@ class Candidate:
     has_alert: bool = False
     context_tokens: int = UNKNOWN_WINDOW
 
+    @property
+    def entry(self) -> str:
+        """The step as a route names it."""
+        return f"{self.provider.name}/{self.model}"
+
 
 @dataclass(frozen=True, slots=True)
 class TurnWork:

@@ -80,13 +80,14 @@ class Book:
     """The attempts of a turn: all of them, and those not stored yet.
 
     ``cool_downs`` holds, by provider, until when those of this turn's attempts asked
-    to be left alone, on the clock ``time.monotonic``.
+    to be left alone, on the clock ``time.monotonic``. ``asking`` is who is asked now.
     """
 
     def __init__(
         self, stored: Sequence[AttemptRecord] = (), spending: Spending | None = None
     ) -> None:
         self.cool_downs: dict[str, float] = {}
+        self.asking: Candidate | None = None
         self._spending = spending
         self._records = list(stored)
         self._stored = len(stored)
@@ -100,10 +101,12 @@ class Book:
         """Make sure that an attempt can be paid for; raises BudgetExceeded."""
         if self._spending is not None:
             await self._spending.require(request, candidate, self._records)
+        self.asking = candidate
 
     def add(self, record: AttemptRecord) -> None:
         """Book an attempt."""
         self._records.append(record)
+        self.asking = None
 
     @property
     def unstored(self) -> tuple[AttemptRecord, ...]:

@@ -16,8 +16,6 @@ from sessions_app.wire.payload import Entry
 
 logger = logging.getLogger(__name__)
 
-UNSPOKEN = 2
-"""Events of a turn before its first delta."""
 SWEEPER_FENCE = 2**31
 """Above any claim: after the sweeper's end, nothing of the turn may follow."""
 
@@ -27,13 +25,13 @@ async def sweep(bus: Bus, worker: str | None) -> list[str]:
 
     ``worker`` is the name of the only process there is, at its boot; else None.
     """
-    shown = {
-        turn_id: (await bus.log.head_n(session_id, ordinal) or 0) - UNSPOKEN
+    heads = {
+        turn_id: await bus.log.head_n(session_id, ordinal) or 0
         for turn_id, session_id, ordinal in await in_thread(
             abandoned.left_in_words, worker
         )
     }
-    requeued, ended = await in_thread(abandoned.take_over, worker, shown)
+    requeued, ended = await in_thread(abandoned.take_over, worker, heads)
     for ordinal, announcement in ended:
         logger.warning("Turn %s was left by its process.", announcement.turn_id)
         counts.turn_ended(announcement.end)

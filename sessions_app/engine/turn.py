@@ -69,6 +69,7 @@ class TurnRun:
         spending = Spending(work.turn_id, work.allowances) if work.allowances else None
         self._book = Book(work.progress.attempts, spending)
         self._shown = list(work.progress.shown)
+        self._marked = 0  # the attempt whose text is known to the database
         self._rounds: Rounds | None = None
         self._stop_cause: StopCause | None = None
         self._is_begun = False
@@ -156,14 +157,25 @@ class TurnRun:
         return Reply(spoken, StopReason.STOP if spoken else StopReason.HANDED_OVER)
 
     async def _show(self, texts: list[str], raws: list[bytes]) -> None:
-        """Publish text as it comes; that there is any is committed first."""
-        if not self._shown:
-            work = self.work
-            mark = turn_store.mark_first_delta
-            if not await in_thread(mark, work.turn_id, work.fence):
-                raise ClaimLost
+        """Publish text as it comes; whose it is is committed first."""
+        if self._marked != self._book.next_number:
+            await self._mark_first_delta()
         self._shown += texts
         await self._publisher.publish_deltas(texts, raws)
+
+    async def _mark_first_delta(self) -> None:
+        attempts, candidate = self._book.unstored, self._book.asking
+        is_held = await in_thread(
+            turn_store.mark_first_delta,
+            self.work,
+            candidate.entry if candidate else "",
+            self._publisher.next_n,
+            attempts,
+        )
+        if not is_held:
+            raise ClaimLost
+        self._book.stored(attempts)
+        self._marked = self._book.next_number
 
     def _completed(self, reply: Reply) -> TurnEnd:
         is_cancelled = reply.stop_reason is StopReason.CANCELLED

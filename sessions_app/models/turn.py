@@ -18,6 +18,8 @@ class Turn(models.Model):
     """Has exactly one end; ``fence`` grows with each claim and stops old runners.
 
     ``operator`` names the person who speaks in it, or who is brought its message.
+    ``answering`` is the provider and model whose text goes out while it is not booked,
+    as in a route; ``answering_from_n`` is where the first delta of that stands.
     """
 
     id = models.CharField(
@@ -38,6 +40,8 @@ class Turn(models.Model):
     lease_until = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
     has_deltas = models.BooleanField(default=False)
+    answering = models.CharField(max_length=265, blank=True, default="")
+    answering_from_n = models.PositiveIntegerField(default=0)
     has_started_tool = models.BooleanField(default=False)
 
     client_tools = models.JSONField(default=list)

@@ -16,7 +16,7 @@ from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.errors import ToolDeadline, TurnError, WorkerLost
 from sessions_app.domain.outcome import AttemptRecord, TurnEnd, total_usage
 from sessions_app.domain.parts import UsagePart
-from sessions_app.domain.route import TurnWork
+from sessions_app.domain.route import TurnWork, split_route_entry
 from sessions_app.domain.states import OPEN_STATES, TurnState
 from sessions_app.domain.usage import settle
 from sessions_app.models import Idempotency, Turn
@@ -47,27 +47,27 @@ def waiting(min_age_s: float) -> list[str]:
 
 def left_in_words(worker: str | None) -> list[tuple[str, str, int]]:
     """The turns left while they were answering: turn, session and ordinal."""
-    left = _left(worker).filter(has_deltas=True)
+    left = _left(worker).exclude(answering="")
     return list(left.values_list("pk", "session_id", "ordinal")[:BATCH])
 
 
 @transaction.atomic
 def take_over(
-    worker: str | None, shown: Mapping[str, int]
+    worker: str | None, heads: Mapping[str, int]
 ) -> tuple[list[str], list[tuple[int, Announcement]]]:
     """Deal with turns whose lease is over.
 
     Gives the ids of those put back in the queue (no delta, no tool), and the ends of
     the others with their ordinals. With a ``worker``, every running turn that is not
     its own counts as left, whatever its lease says: that is how the only process of
-    an installation begins. ``shown`` is how many deltas a turn has in the log.
+    an installation begins. ``heads`` are the ``n`` of turns' last events in the log.
     """
     left = _left(worker)
     requeued: list[str] = []
     ended: list[tuple[int, Announcement]] = []
     for turn in _taken(left):
         if turn.has_deltas or turn.has_started_tool:
-            lost = _guess(turn, shown.get(turn.pk, 0))
+            lost = _guess(turn, heads.get(turn.pk, 0))
             end = _end(turn, WorkerLost(), SWEPT_TERMINAL_N, lost)
             ended.append((turn.ordinal, end))
         else:
@@ -86,46 +86,47 @@ def _left(worker: str | None) -> QuerySet[Turn]:
     return running.exclude(worker=worker)
 
 
-def _guess(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:
+def _guess(turn: Turn, head_n: int) -> tuple[AttemptRecord, ...]:
     """The lost attempt, or none: a row that cannot be read must not stop the sweep."""
     try:
-        return _lost_attempt(turn, shown)
+        return _lost_attempt(turn, head_n)
     except (TypeError, ValueError, LookupError, AttributeError):
         logger.exception("What turn %s has used cannot be guessed.", turn.pk)
         return ()
 
 
-def _lost_attempt(turn: Turn, shown: int) -> tuple[AttemptRecord, ...]:
+def _lost_attempt(turn: Turn, head_n: int) -> tuple[AttemptRecord, ...]:
     """What the call that was cut off has used: a guess, but the provider bills it.
 
-    A delta is about a token; the prompt counts once more.
+    A delta is about a token; the prompt counts once more. Nothing but deltas follows
+    the first one of a call before the call is booked.
     """
-    if not turn.has_deltas:
+    if not turn.answering:
         return ()
-    candidates = candidates_of(turn.session.route or turn.session.agent.route)
-    if not candidates:
-        return ()
+    provider, model = split_route_entry(turn.answering)
+    candidates = candidates_of([turn.answering])  # none if it is gone meanwhile
+    price = candidates[0].price if candidates else None
+    shown = head_n - turn.answering_from_n + 1
     asked = turn.user_message.ordinal if turn.user_message else turn.ordinal
     prompt = prompt_of(turn.session_id, asked, turn.session.agent.system_prompt)
-    candidate = candidates[0]
     usage = settle(
         UsagePart(tokens_out=max(1, shown)),
         prompt_characters=sum(len(message.content) for message in prompt),
         reply_characters=0,
         is_complete=False,
-        price=candidate.price,
+        price=price,
     )
     number = turn.attempts.count() + 1
     record = AttemptRecord(
         number=number,
         round_no=len(turn.round_texts) + 1,
-        provider=candidate.provider.name,
-        model=candidate.model,
+        provider=provider,
+        model=model,
         status="failed",
         usage=usage,
         duration_ms=0,
         error_code=WorkerLost.code,
-        price=candidate.price,
+        price=price,
     )
     return (record,)
 

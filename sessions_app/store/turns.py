@@ -56,14 +56,26 @@ def renew(worker: str, turn_ids: Iterable[str]) -> dict[str, bool]:
     return dict(mine.values_list("pk", "cancel_requested"))
 
 
-def mark_first_delta(turn_id: str, fence: int) -> bool:
-    """Commit that text is about to go out; False if the claim was lost."""
+@transaction.atomic
+def mark_first_delta(
+    work: TurnWork, answering: str, from_n: int, attempts: Sequence[AttemptRecord]
+) -> bool:
+    """Commit that text is about to go out; False if the claim was lost.
+
+    ``answering`` is whose text it is, as in a route, "" if no model's; ``from_n`` is
+    where it begins in the log, and ``attempts`` came before it.
+    """
     changed = sql.change(
-        "UPDATE sessions_app_turn SET has_deltas = TRUE"
+        "UPDATE sessions_app_turn"
+        " SET has_deltas = TRUE, answering = %s, answering_from_n = %s"
         f" WHERE id = %s AND fence = %s AND state IN {sql.ACTIVE}",
-        turn_id,
-        fence,
+        answering,
+        from_n,
+        work.turn_id,
+        work.fence,
     )
+    if changed:
+        _book(work.turn_id, attempts)
     return bool(changed)
 
 
@@ -76,7 +88,7 @@ def start_tools(
     round_texts: Sequence[str],
 ) -> bool:
     """Commit a round's calls before any of them runs, so that none runs twice."""
-    changes: dict[str, Any] = {"round_texts": list(round_texts)}
+    changes: dict[str, Any] = {"round_texts": list(round_texts), "answering": ""}
     if any(call.status == CallStatus.STARTED for call in calls):
         changes["has_started_tool"] = True
     if not _held(turn_id, fence).update(**changes):
@@ -185,8 +197,10 @@ def release(turn_id: str, fence: int, attempts: Sequence[AttemptRecord] = ()) ->
 
     ``attempts`` are those made so far: they are billed, whatever the next run does.
     """
-    changes = {"state": TurnState.QUEUED, "worker": "", "lease_until": None}
-    if not _held(turn_id, fence).update(**changes):
+    is_released = _held(turn_id, fence).update(
+        state=TurnState.QUEUED, worker="", lease_until=None, answering=""
+    )
+    if not is_released:
         return False
     _book(turn_id, attempts)
     return True

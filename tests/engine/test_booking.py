@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.db import DatabaseError
+from django.utils import timezone
 
 from sessions_app import service
+from sessions_app.bus import get_bus
 from sessions_app.domain.errors import ProviderOverloaded
+from sessions_app.domain.outcome import AttemptRecord, ToolCallRecord
 from sessions_app.domain.parts import (
     FinishPart,
     StopReason,
@@ -19,9 +24,12 @@ from sessions_app.domain.parts import (
     UsagePart,
 )
 from sessions_app.domain.prompt import ToolSpec
-from sessions_app.models import Attempt, Provider, Turn
+from sessions_app.domain.usage import Usage
+from sessions_app.engine.sweeper import sweep
+from sessions_app.models import Attempt, Price, Provider, Turn
 from sessions_app.store import db
 from sessions_app.store import turns as turn_store
+from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 from tests.engine.budgeting import give_budget, reserved, spent_tokens
@@ -115,6 +123,64 @@ async def test_restart_keeps_what_the_memory_cost(engine: Engine) -> None:
     assert (memory, answered) == ((200, 6), (10, 1))
     assert total == 217 + sum(cut_off)
     assert (await spent_tokens(), await reserved()) == ([total], [])
+
+
+# What earlier rounds had shown, and their tools, was billed again with the lost call.
+async def test_crash_counts_what_the_lost_call_has_shown(engine: Engine) -> None:
+    engine.agent.tools, engine.agent.stream_last_round = ["current_time"], True
+    await in_thread(engine.agent.save)
+    await give_budget(tokens=1_000_000)
+    asks = [*[TextPart("x")] * 9, ToolCallReady("call_1", "current_time"), *ASKS[1:]]
+    provider = ScriptedProvider(asks, [*[TextPart("y")] * 4, asyncio.Event()])
+    posted = await crash(engine, provider, deltas=13)
+    assert await booked(posted) == ([(2000, 300), (2, 4)], 2306)
+    assert (await spent_tokens(), await reserved()) == ([2306], [])
+
+
+async def test_crash_in_a_tool_costs_what_was_booked(engine: Engine) -> None:
+    engine.agent.stream_last_round = True
+    await in_thread(engine.agent.save)
+    await give_budget(tokens=1_000_000)
+    posted = await engine.post(client_tools=(PAGE,))
+    work = await in_thread(claim, posted.turn_id, "dead")
+    assert work is not None
+    await in_thread(turn_store.mark_first_delta, work, "primary/gpt-x", 3, ())
+    usage = Usage(2000, 300)
+    record = AttemptRecord(1, 1, "primary", "gpt-x", "completed", usage, 5)
+    call = ToolCallRecord("call_1", 1, 0, "page", {})
+    args = (work.turn_id, work.fence, [call], [record], ["x"])
+    assert await in_thread(turn_store.start_tools, *args)
+    await leave(posted)
+    assert await booked(posted) == ([(2000, 300)], 2300)
+    assert (await spent_tokens(), await reserved()) == ([2300], [])
+
+
+async def test_crash_is_billed_by_who_was_asked(engine: Engine) -> None:
+    update = Price.objects.filter(provider__name="backup").update
+    await in_thread(update, input=5, output=10)
+    fails: list[Step] = [UsagePart(2000, 300), ProviderOverloaded()]
+    provider = ScriptedProvider(fails, [*[TextPart("y")] * 4, asyncio.Event()])
+    posted = await crash(engine, provider, deltas=4)
+    assert await booked(posted) == ([(2000, 300), (2, 4)], 2306)
+    lost = await in_thread(Attempt.objects.get, number=2)
+    assert (lost.provider, lost.model) == ("backup", "claude-y")
+    assert (lost.error_code, lost.cost_usd) == ("worker_lost", Decimal("0.00005"))
+
+
+async def crash(engine: Engine, provider: ScriptedProvider, deltas: int) -> PostedTurn:
+    """A turn whose process is gone after so many deltas, as the sweeper finds it."""
+    host = await engine.host(provider)
+    posted = await engine.post()
+    host.begin(posted.turn_id)
+    await engine.until("message_delta", deltas)
+    await leave(posted)
+    return posted
+
+
+async def leave(posted: PostedTurn) -> None:
+    past = timezone.now() - timedelta(minutes=1)
+    await in_thread(Turn.objects.filter(pk=posted.turn_id).update, lease_until=past)
+    await sweep(get_bus(), None)
 
 
 async def restart(engine: Engine, provider: ScriptedProvider) -> PostedTurn:

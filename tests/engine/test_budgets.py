@@ -138,7 +138,9 @@ async def test_left_turn_frees_its_reservation(engine: Engine) -> None:
     await in_thread(claim_store.claim, posted.turn_id, "dead")
     past = timezone.now() - timedelta(minutes=1)
     update = Turn.objects.filter(pk=posted.turn_id).update
-    await in_thread(update, lease_until=past, has_deltas=True)
+    await in_thread(
+        update, lease_until=past, has_deltas=True, answering="primary/gpt-x"
+    )
     await sweep(get_bus(), None)
     assert await reserved() == []
     assert (await spent_tokens())[0] > 0
