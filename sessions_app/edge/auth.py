@@ -166,10 +166,11 @@ def principal_of_ticket(ticket: str, session_id: str, origin: str | None) -> Pri
         raise Unauthorized("The ticket is not valid any more.") from error
     if not hmac.compare_digest(claim["s"], session_id):
         raise Unauthorized("The ticket is for another session.")
-    return _principal_of_name(claim["c"], origin)
+    return principal_of_name(claim["c"], origin)
 
 
-def _principal_of_name(name: str, origin: str | None) -> Principal:
+def principal_of_name(name: str, origin: str | None) -> Principal:
+    """The principal of a caller name, with the rights it has now."""
     kind, _, rest = name.partition(":")
     if kind == "key":
         return _key_principal(ApiKey.objects.filter(pk=rest).first())

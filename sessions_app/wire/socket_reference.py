@@ -22,6 +22,12 @@ fit gets an `error`, and the socket stays open. A binary message closes it with 
 one over 1 MiB with 1009. A server that is being restarted closes idle sockets with
 1012.
 
+Each message but `ping` is judged by the rights that the credential has then. Once it is
+revoked, has run out, or sees other sessions than before, the message gets an `error`
+(`unauthorized`, for an origin that was taken off the list `forbidden_origin`), and the
+socket is closed with 1008. One that only listens is closed so within about a minute,
+event streams over HTTP end.
+
 The connection that started a session owns it: no other may write to it over a socket,
 and closing the socket cancels its turn and closes it. The transcript stays. A session
 that was only attached is not touched.

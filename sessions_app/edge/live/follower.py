@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Protocol
 
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
@@ -20,24 +20,34 @@ from sessions_app.wire.payload import Entry
 logger = logging.getLogger(__name__)
 
 
+class Socket(Protocol):
+    """The connection that a session is shown to."""
+
+    async def send(self, text: str) -> None: ...
+
+    async def is_standing(self) -> bool:
+        """Whether it may be shown more; if not, the socket sees to its own end."""
+        ...
+
+
 class Follower:
     """One followed session, in a task that lasts until the session is done with."""
 
-    def __init__(
-        self, session_id: str, start: Cursor, send: Callable[[str], Awaitable[None]]
-    ) -> None:
+    def __init__(self, session_id: str, start: Cursor, socket: Socket) -> None:
         self._session_id = session_id
         self._start = start
-        self._send = send
+        self._socket = socket
         self.task = asyncio.create_task(self._run())
 
     async def _run(self) -> None:
         try:
             async with aclosing(tail(get_bus(), self._session_id, self._start)) as all_:
                 async for entries in all_:
+                    if not await self._socket.is_standing():
+                        return
                     for entry in entries:
                         if text := await self.frame(entry):
-                            await self._send(text)
+                            await self._socket.send(text)
                     if self.is_done():
                         return
         except Exception:
@@ -64,9 +74,7 @@ class Terms:
 class OwnedSession(Follower):
     """A session that its connection started: it may post, and names its requests."""
 
-    def __init__(
-        self, posted: PostedTurn, terms: Terms, send: Callable[[str], Awaitable[None]]
-    ) -> None:
+    def __init__(self, posted: PostedTurn, terms: Terms, socket: Socket) -> None:
         self.last = posted
         self.terms = terms
         self.is_closed = False
@@ -74,7 +82,7 @@ class OwnedSession(Follower):
         self.posting = asyncio.Lock()
         self._request_ids: dict[str, str] = {}
         self._ended_ordinal = 0
-        super().__init__(posted.session_id, Cursor(posted.ordinal, 0), send)
+        super().__init__(posted.session_id, Cursor(posted.ordinal, 0), socket)
 
     def remember(self, posted: PostedTurn, request_id: str | None) -> None:
         """The turn that answers a prompt."""

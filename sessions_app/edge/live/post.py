@@ -17,6 +17,7 @@ from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.body import decode_object
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.sse import Batches, Opened, StreamConsumer
+from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.live.tail import tail
 from sessions_app.edge.posting import message_of, require_message_pace
 from sessions_app.edge.rest.shapes import posted_object
@@ -33,18 +34,20 @@ class MessageConsumer(StreamConsumer):
 
     async def open(self, request: LiveRequest, body: bytearray) -> Opened:
         session_id = self.scope["session_id"]
-        posted = await in_thread(_accept, request, session_id, body)
+        posted, standing = await in_thread(_accept, request, session_id, body)
         await service.wake(posted)
         headers = REPLAYED if posted.is_replay else ()
         if self.scope["is_stream_wanted"]:
-            return Opened(batches=_turn_events(posted), headers=headers)
+            return Opened(_turn_events(posted), standing, headers)
         return Opened(headers=headers, status=202, body=posted_object(posted))
 
 
-def _accept(request: LiveRequest, session_id: str, body: bytearray) -> PostedTurn:
+def _accept(
+    request: LiveRequest, session_id: str, body: bytearray
+) -> tuple[PostedTurn, Standing]:
     request.query()
-    principal = request.principal()
-    principal.require_scope("sessions")
+    standing = request.standing()
+    principal = standing.principal
     principal.require_write()
     require_message_pace(principal, session_id, request.address)
     message = message_of(
@@ -52,7 +55,7 @@ def _accept(request: LiveRequest, session_id: str, body: bytearray) -> PostedTur
         request.header("idempotency-key"),
         has_content=True,
     )
-    return service.accept_message(principal.caller, session_id, message)
+    return service.accept_message(principal.caller, session_id, message), standing
 
 
 async def _turn_events(posted: PostedTurn) -> Batches:

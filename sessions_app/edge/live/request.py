@@ -14,10 +14,12 @@ from sessions_app.domain.errors import BadRequest, Unauthorized
 from sessions_app.edge.auth import (
     Principal,
     principal_of_cookie,
+    principal_of_name,
     principal_of_ticket,
     principal_of_token,
 )
 from sessions_app.edge.body import require_known
+from sessions_app.edge.live.standing import Standing
 
 PROTOCOL = "lantern.v1"
 AUTH_PROTOCOL = "lantern.auth."
@@ -72,7 +74,24 @@ class LiveRequest:
             return principal_of_cookie(self._session_cookie())
         raise Unauthorized()
 
-    def socket_principal(self) -> Principal:
+    def standing(
+        self, *, ticket: tuple[str, str] | None = None, allow_cookie: bool = False
+    ) -> Standing:
+        """Who opens a stream, to be looked up again while it is open."""
+        principal = self.principal(ticket=ticket, allow_cookie=allow_cookie)
+        scope, name, origin = self.scope, principal.caller.name, self.header("origin")
+        if ticket is not None:
+            # The ticket itself is for a minute.
+            return Standing(principal, lambda: principal_of_name(name, origin))
+        return Standing(
+            principal, lambda: LiveRequest(scope).principal(allow_cookie=allow_cookie)
+        )
+
+    def socket_standing(self) -> Standing:
+        """As ``standing``, for a socket."""
+        return Standing(self._socket_principal(), self._socket_principal)
+
+    def _socket_principal(self) -> Principal:
         """Who opens a socket: a token in a header or a subprotocol, or staff."""
         for offered in self.scope.get("subprotocols", ()):
             if offered.startswith(AUTH_PROTOCOL):

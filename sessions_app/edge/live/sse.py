@@ -21,6 +21,7 @@ from sessions_app.edge.errors import WrongMethod, as_lantern_error
 from sessions_app.edge.live.answers import PRIVATE, Headers, answer, refuse
 from sessions_app.edge.live.open_streams import open_streams, retry_frame
 from sessions_app.edge.live.request import LiveRequest
+from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.live.tail import tail
 from sessions_app.store.db import in_thread
 from sessions_app.telemetry import counts
@@ -44,9 +45,13 @@ Batches = AsyncGenerator[list[Entry], None]
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A stream of batches, or a JSON answer if there are none."""
+    """A stream of batches, or a JSON answer if there are none.
+
+    The stream ends once the credential behind ``standing`` is gone.
+    """
 
     batches: Batches | None = None
+    standing: Standing | None = None
     headers: Headers = ()
     status: int = 200
     body: Any = None
@@ -113,17 +118,17 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
         if opened.batches is None:
             await answer(self.send, opened.status, opened.headers, opened.body)
         else:
-            await self._stream(opened.batches, opened.headers)
+            await self._stream(opened.batches, opened)
 
     def _count(self, status: int) -> None:
         # The routing lets only known paths come here, with any method.
         method = "POST" if self.scope["method"] == "POST" else "GET"
         counts.requests[method, self.route, status] += 1
 
-    async def _stream(self, batches: Batches, headers: Headers) -> None:
+    async def _stream(self, batches: Batches, opened: Opened) -> None:
         try:
             async with aclosing(batches):
-                await self._send_all(batches, headers)
+                await self._send_all(batches, opened)
         except asyncio.CancelledError:
             if not self._is_leaving:
                 raise
@@ -134,16 +139,18 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
             open_streams.discard(self)
         await self.send({"type": "http.response.body", "body": b""})
 
-    async def _send_all(self, batches: Batches, headers: Headers) -> None:
+    async def _send_all(self, batches: Batches, opened: Opened) -> None:
         is_open = False
         async for entries in batches:
+            if opened.standing is not None and await opened.standing.refusal():
+                return  # whoever comes back is told why
             if not is_open:  # the subscription stands
                 is_open = True
                 await self.send(
                     {
                         "type": "http.response.start",
                         "status": 200,
-                        "headers": [*STREAM_HEADERS, *headers],
+                        "headers": [*STREAM_HEADERS, *opened.headers],
                     }
                 )
                 await self._write(OPEN)
@@ -199,10 +206,10 @@ class EventsConsumer(StreamConsumer):
         logged_n: int | None = 0
         if cursor is not None:
             logged_n = await get_bus().log.head_n(session_id, cursor.turn)
-        start = await in_thread(
+        start, standing = await in_thread(
             self._start_of, request, session_id, cursor, bad_cursor, logged_n
         )
-        return Opened(batches=tail(get_bus(), session_id, start))
+        return Opened(tail(get_bus(), session_id, start), standing)
 
     def _start_of(
         self,
@@ -211,19 +218,18 @@ class EventsConsumer(StreamConsumer):
         cursor: Cursor | None,
         bad_cursor: BadCursor | None,
         logged_n: int | None,
-    ) -> Cursor:
+    ) -> tuple[Cursor, Standing]:
         query = request.query("after", "ticket")
         ticket = query.get("ticket")
-        principal = request.principal(
+        standing = request.standing(
             ticket=(ticket, session_id) if ticket else None, allow_cookie=True
         )
-        principal.require_scope("sessions")
-        start = service.find_start(principal.caller, session_id, cursor)
+        start = service.find_start(standing.principal.caller, session_id, cursor)
         if bad_cursor is not None:
             raise bad_cursor
         if cursor is not None:
             service.check_cursor(session_id, cursor, logged_n)
-        return start
+        return start, standing
 
 
 def _cursor_of(request: LiveRequest) -> tuple[Cursor | None, BadCursor | None]:

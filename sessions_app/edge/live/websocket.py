@@ -12,13 +12,19 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
-from sessions_app.domain.errors import BadRequest, LanternError, NotFound
+from sessions_app.domain.errors import (
+    BadRequest,
+    LanternError,
+    NotFound,
+    RequestError,
+)
 from sessions_app.domain.states import OnBusy
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
 from sessions_app.edge.live.follower import Follower, OwnedSession, Terms
 from sessions_app.edge.live.open_streams import open_streams
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
+from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.posting import require_message_pace, require_session_pace
 from sessions_app.edge.tool_fields import (
     approvals_of,
@@ -26,7 +32,7 @@ from sessions_app.edge.tool_fields import (
     tool_choice_of,
     tool_results_of,
 )
-from sessions_app.service import NewMessage
+from sessions_app.service import Caller, NewMessage
 from sessions_app.store import catalog
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
@@ -38,6 +44,7 @@ logger = logging.getLogger(__name__)
 MAX_SESSIONS = 32
 MAX_FRAME_BYTES = 1_048_576
 CLOSE_UNSUPPORTED = 1003
+CLOSE_REFUSED = 1008
 CLOSE_TOO_BIG = 1009
 CLOSE_RESTART = 1012
 
@@ -50,7 +57,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self._principal: Principal | None = None
+        self._standing: Standing | None = None
         self._address: str | None = None
         self._owned: dict[str, OwnedSession] = {}
         self._followers: dict[str, Follower] = {}
@@ -65,14 +72,13 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             if offered and PROTOCOL not in offered:
                 raise BadRequest()
-            principal = await in_thread(request.socket_principal)
-            principal.require_scope("sessions")
-            hello = await in_thread(_hello, principal)
+            standing = await in_thread(request.socket_standing)
+            hello = await in_thread(_hello, standing.principal)
         except Exception as error:
             as_lantern_error(error)  # logs what is not a refusal
             await self.close()  # before accept: 403
             return
-        self._principal, self._address = principal, request.address
+        self._standing, self._address = standing, request.address
         # The token-bearing protocol is never echoed.
         await self.accept(PROTOCOL if offered else None)
         await self.send(hello)
@@ -99,16 +105,40 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         value: object = None
         try:
             value = wire.decode_json(text_data)
-            await self._handle(wire.read_frame(value))
+            frame = wire.read_frame(value)
+            if isinstance(frame, wire.Ping) or await self._renew(frame):
+                await self._handle(frame)
         except Exception as error:
-            known = as_lantern_error(error)
-            await self._say(
-                said.Error(
-                    request_id=wire.request_id_of(value),
-                    code=known.code,
-                    message=known.message,
-                )
-            )
+            await self._say_error(as_lantern_error(error), wire.request_id_of(value))
+
+    async def _renew(self, frame: wire.ClientFrame) -> bool:
+        """Look the caller up with the rights of now; False if the socket is closed.
+
+        A failure of the database is raised: it says nothing of the credential.
+        """
+        assert self._standing is not None
+        try:
+            await in_thread(self._standing.renew)
+        except RequestError as error:
+            await self._turn_away(error, frame.request_id)
+            return False
+        return True
+
+    async def is_standing(self) -> bool:
+        """What followers ask, now and then, before they show more."""
+        assert self._standing is not None
+        refused = await self._standing.refusal()
+        if refused is not None:
+            # Not in the follower's own task: the end of the socket cancels that.
+            self._leaving = asyncio.create_task(self._turn_away(refused, None))
+        return refused is None
+
+    async def _turn_away(self, error: LanternError, request_id: str | None) -> None:
+        """Say why, and close; what it started ends with it."""
+        for follower in self._followers.values():
+            follower.task.cancel()
+        await self._say_error(error, request_id)
+        await self.close(CLOSE_REFUSED)
 
     async def disconnect(self, code: int) -> None:
         open_streams.discard(self)
@@ -118,9 +148,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await asyncio.gather(*tasks, return_exceptions=True)
         for session_id in self._owned:
             try:
-                await in_thread(
-                    service.close_session, self._writer().caller, session_id
-                )
+                await in_thread(service.close_session, self._caller, session_id)
             except NotFound:
                 continue
             except Exception:
@@ -158,7 +186,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._say(
             said.SessionStarted(request_id=frame.request_id, session=session)
         )
-        owned = OwnedSession(posted, terms, self.send)
+        owned = OwnedSession(posted, terms, self)
         self._owned[posted.session_id] = owned
         self._follow(posted.session_id, owned)
 
@@ -230,28 +258,33 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             owned.task.cancel()
 
     async def _attach(self, frame: wire.Attach) -> None:
-        assert self._principal is not None
         if frame.session_id in self._followers:
             raise BadRequest("This session is followed already.", param="sessionId")
         if len(self._followers) >= MAX_SESSIONS:
             raise BadRequest(f"A socket has at most {MAX_SESSIONS} sessions.")
         cursor = None if frame.after is None else Cursor.parse(frame.after)
-        caller, session_id = self._principal.caller, frame.session_id
+        caller, session_id = self._caller, frame.session_id
         start = await in_thread(service.find_start, caller, session_id, cursor)
         if cursor is not None:
             logged_n = await get_bus().log.head_n(session_id, cursor.turn)
             await in_thread(service.check_cursor, session_id, cursor, logged_n)
         await self._send_state(session_id, frame.request_id)
-        self._follow(session_id, Follower(session_id, start, self.send))
+        self._follow(session_id, Follower(session_id, start, self))
 
     def _follow(self, session_id: str, follower: Follower) -> None:
         self._followers[session_id] = follower
         follower.task.add_done_callback(lambda _: self._followers.pop(session_id, None))
 
     def _writer(self) -> Principal:
-        assert self._principal is not None
-        self._principal.require_write()
-        return self._principal
+        assert self._standing is not None
+        principal = self._standing.principal
+        principal.require_write()
+        return principal
+
+    @property
+    def _caller(self) -> Caller:
+        assert self._standing is not None
+        return self._standing.principal.caller
 
     def _require_owned(self, session_id: str) -> OwnedSession:
         owned = self._owned.get(session_id)
@@ -260,9 +293,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return owned
 
     async def _send_state(self, session_id: str, request_id: str | None) -> None:
-        assert self._principal is not None
-        caller = self._principal.caller
-        session = await in_thread(service.get_session, caller, session_id)
+        session = await in_thread(service.get_session, self._caller, session_id)
         await self._say(
             said.SessionState(
                 request_id=request_id,
@@ -270,6 +301,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 state=session.status.value,
             )
         )
+
+    async def _say_error(self, error: LanternError, request_id: str | None) -> None:
+        code, message = error.code, error.message
+        await self._say(said.Error(request_id=request_id, code=code, message=message))
 
     async def _say(self, frame: said.ServerFrame) -> None:
         await self.send(said.text_of(frame))
