@@ -34,11 +34,15 @@ MAX_CREDENTIAL_LENGTH = 4096
 MAX_NAME_LENGTH = 100
 
 Kind = Literal["key", "visitor", "staff"]
+Right = Literal["add", "change", "delete"]
+ALL_RIGHTS: frozenset[Right] = frozenset(("add", "change", "delete"))
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
     """An authenticated caller; ``embed`` is the widget that a visitor came through.
+
+    ``rights`` are what it may do to sessions beside reading them.
 
     ``name`` is what visitors read when it answers them; only staff have one.
     """
@@ -47,7 +51,7 @@ class Principal:
     caller: Caller
     scopes: frozenset[str] = field(default=frozenset())
     embed: str = ""
-    may_write: bool = True
+    rights: frozenset[Right] = ALL_RIGHTS
     name: str = ""
 
     @property
@@ -63,10 +67,10 @@ class Principal:
         if self.kind == "key" and scope not in self.scopes:
             raise NotAllowed(f"This key lacks the scope {scope!r}.")
 
-    def require_write(self) -> None:
-        """Refuse staff that may only look."""
-        if not self.may_write:
-            raise NotAllowed("Your account may only read sessions.")
+    def require_write(self, right: Right = "change") -> None:
+        """Refuse staff that the dashboard would refuse, with NotAllowed."""
+        if right not in self.rights:
+            raise NotAllowed(f"Your account may not {right} sessions.")
 
 
 Credential = Callable[[str, str | None], Principal]
@@ -136,10 +140,14 @@ def principal_of_user(user: object) -> Principal:
     is_staff = getattr(user, "is_active", False) and getattr(user, "is_staff", False)
     if not is_staff or not user.has_perm("sessions_app.view_session"):  # type: ignore[attr-defined]
         raise Unauthorized()
-    may_write = user.has_perm("sessions_app.change_session")  # type: ignore[attr-defined]
+    rights = frozenset(
+        right
+        for right in ALL_RIGHTS
+        if user.has_perm(f"sessions_app.{right}_session")  # type: ignore[attr-defined]
+    )
     name = f"staff:{user.pk}"  # type: ignore[attr-defined]
     caller = Caller(name, SessionFilter())
-    return Principal("staff", caller, may_write=may_write, name=shown_name(user))
+    return Principal("staff", caller, rights=rights, name=shown_name(user))
 
 
 def shown_name(user: object) -> str:

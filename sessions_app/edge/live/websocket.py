@@ -192,6 +192,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _create_and_post(self, frame: wire.Start, terms: Terms) -> PostedTurn:
         principal = self._writer()
+        principal.require_write("add")
         if terms.with_raw and principal.kind == "visitor":
             raise BadRequest("A visitor may not see provider messages.", param="raw")
         route = ""

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from sessions_app.domain.errors import BadRequest
-from sessions_app.edge.auth import Principal
+from sessions_app.edge.auth import Principal, Right
 from sessions_app.edge.body import decode_object, require_known
 from sessions_app.edge.rest.media import JsonAlways
 
@@ -24,6 +24,8 @@ class Endpoint(APIView):
     """A view whose caller is a Principal with the scope ``sessions``."""
 
     scope = "sessions"
+    rights: Mapping[str, Right] = {}
+    """What a method takes where that is not to change a session."""
     parameters: tuple[str, ...] = ()
     """What a GET may ask for in its query; nothing else takes any."""
     content_negotiation_class = JsonAlways
@@ -34,7 +36,7 @@ class Endpoint(APIView):
         principal.require_scope(self.scope)
         is_read = request.method in ("GET", "HEAD")
         if not is_read:
-            principal.require_write()
+            principal.require_write(self.rights.get(request.method or "", "change"))
         self.query = read_query(request, *(self.parameters if is_read else ()))
 
     def finalize_response(

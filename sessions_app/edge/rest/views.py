@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -11,7 +12,7 @@ from rest_framework.response import Response
 from sessions_app import service
 from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.states import SessionStatus
-from sessions_app.edge.auth import TICKET_LIFE_S, issue_ticket
+from sessions_app.edge.auth import TICKET_LIFE_S, Right, issue_ticket
 from sessions_app.edge.posting import (
     message_of,
     require_message_pace,
@@ -38,6 +39,7 @@ from sessions_app.edge.tool_fields import (
 class SessionsEndpoint(Endpoint):
     """All sessions of the caller."""
 
+    rights: Mapping[str, Right] = {"POST": "add"}
     parameters = ("limit", "after", "agent", "status", "user")
 
     @extend_schema(
@@ -77,6 +79,8 @@ class SessionsEndpoint(Endpoint):
 
 class SessionEndpoint(Endpoint):
     """One session."""
+
+    rights: Mapping[str, Right] = {"DELETE": "delete"}
 
     @extend_schema("getSession", responses=shapes.SessionShape)
     def get(self, request: Request, session_id: str) -> Response:

@@ -159,11 +159,13 @@ async def test_demoted_or_logged_out_staff_starts_nothing(live: Live, revoke) ->
     await socket.hang_up()
 
 
-async def test_staff_that_may_only_look_now_does_not_write(live: Live) -> None:
+@pytest.mark.parametrize("kept", [(), ("change_session",), ("add_session",)])
+async def test_start_takes_the_rights_to_add_and_change(live: Live, kept) -> None:
     socket = await staff_socket(live)
 
     def demote() -> None:
-        rights = Permission.objects.filter(codename="view_session")
+        names = ["view_session", *kept]
+        rights = Permission.objects.filter(codename__in=names)
         User.objects.get().user_permissions.set(rights)
 
     await in_thread(demote)

@@ -92,3 +92,19 @@ def test_dashboard_shows_itself_to_no_other_origin(people: People) -> None:
         "/admin/login/", headers={"Origin": "https://shop.example"}
     )
     assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize("right", ["add", "change", "delete"])
+def test_each_act_takes_its_own_permission(people: People, right: str) -> None:
+    client = client_of("view_session", f"{right}_session")
+    client.cookies["csrftoken"] = "x" * 32
+    options: dict[str, Any] = {
+        "content_type": "application/json",
+        "headers": {"X-CSRFToken": "x" * 32},
+    }
+    made = client.post("/v1/sessions", data={}, **options).status_code
+    changed = client.patch(people.path, data={"title": "x"}, **options).status_code
+    deleted = client.delete(people.path, **options).status_code
+    assert made == (201 if right == "add" else 403)
+    assert changed == (200 if right == "change" else 403)
+    assert deleted == (204 if right == "delete" else 403)
