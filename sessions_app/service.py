@@ -227,6 +227,8 @@ def accept_message(caller: Caller, session_id: str, message: NewMessage) -> Post
             idempotency_key=message.idempotency_key,
             with_raw=message.with_raw,
             body_digest=message.digest(),
+            # A visitor goes on with the agent that the embed had at the beginning.
+            agents=None if caller.agent is not None else caller.agents,
         )
     )
 

@@ -16,6 +16,7 @@ from sessions_app.domain.attachments import NewFile
 from sessions_app.domain.errors import (
     BadRequest,
     IdempotencyMismatch,
+    NotAllowed,
     NotFound,
     QueueFull,
     SessionBusy,
@@ -42,8 +43,9 @@ TAKEN_OVER = "A person has taken over; the agent does not answer at present."
 class TurnDraft:
     """A message as it is accepted; ``content`` None asks for another answer.
 
-    ``body_digest`` tells two bodies under one ``idempotency_key`` apart. With an
-    ``operator`` the message is not a question but that person's reply.
+    ``agents`` are those that may be asked, None for all. ``body_digest`` tells two
+    bodies under one ``idempotency_key`` apart. With an ``operator`` the message is not
+    a question but that person's reply.
     """
 
     session_id: str
@@ -59,6 +61,7 @@ class TurnDraft:
     with_raw: bool = False
     attachments: Sequence[NewFile] = ()
     body_digest: str = ""
+    agents: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class PostedTurn:
 def post(draft: TurnDraft) -> PostedTurn:
     """Store the turn, or find the one that the same request made before.
 
+    NotAllowed if the caller may not use the agent, BadRequest if it is disabled.
     BudgetExceeded, like any refusal, leaves nothing behind.
     """
     found = _locked(draft)
@@ -103,6 +107,8 @@ def post(draft: TurnDraft) -> PostedTurn:
         message = _message(draft, turn)
         if not draft.operator:
             turn.user_message_id = message.pk
+    if not (turn.operator or found.is_enabled):  # a person may go on answering
+        raise BadRequest("There is no such agent.", param="agent")
     payer = Payer(draft.caller, found.agent, draft.session_id)
     if not turn.operator:
         require_room(payer)
@@ -142,6 +148,7 @@ class LockedSession(NamedTuple):
     owner: str
     agent: str
     operator: str
+    is_enabled: bool
 
 
 def _locked(draft: TurnDraft) -> LockedSession:
@@ -149,7 +156,8 @@ def _locked(draft: TurnDraft) -> LockedSession:
     found: Sequence[sql.Row] = ()
     if ids.could_be_id(draft.session_id):
         found = sql.rows(
-            "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug, s.operator"
+            "SELECT s.last_ordinal, s.is_closed, s.owner, a.slug, s.operator,"
+            " a.is_enabled"
             " FROM sessions_app_session s"
             " JOIN sessions_app_agent a ON a.id = s.agent_id"
             f" WHERE s.id = %s AND s.purged_at IS NULL{sql.for_update_of('s')}",
@@ -160,6 +168,8 @@ def _locked(draft: TurnDraft) -> LockedSession:
         owner=session.owner, agent=session.agent
     ):
         raise NotFound("There is no such session.")
+    if draft.agents is not None and session.agent not in draft.agents:
+        raise NotAllowed("This credential may not use that agent.", param="agent")
     return session
 
 

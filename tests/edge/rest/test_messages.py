@@ -238,3 +238,24 @@ def test_longest_key_is_taken(rest: Rest, url: str) -> None:
 
 def test_django_keeps_what_a_body_may_hold() -> None:
     assert django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE >= 1_048_576
+
+
+@pytest.mark.parametrize("call", ["messages", "regenerate"])
+def test_narrowed_key_only_reads_its_older_sessions(
+    rest: Rest, people: People, call: str
+) -> None:
+    people.alice.agents = ["other"]
+    people.alice.save()
+    body = {"content": "x"} if call == "messages" else {}
+    answer = rest("POST", f"{people.path}/{call}", body)
+    assert (answer.status, answer.code) == (403, "not_allowed")
+    assert rest("GET", f"{people.path}/messages").status == 200
+
+
+def test_disabled_agent_is_asked_nothing(rest: Rest, people: People) -> None:
+    people.agent.is_enabled = False
+    people.agent.save()
+    answer = rest("POST", f"{people.path}/messages", {"content": "x"})
+    made = rest("POST", "/v1/sessions", {"agent": people.agent.slug})
+    assert (answer.status, answer.code) == (made.status, made.code)
+    assert answer.json["error"]["message"] == made.json["error"]["message"]
