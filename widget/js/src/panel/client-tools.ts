@@ -29,6 +29,8 @@ export class ClientTools {
   readonly #options: ClientToolsOptions;
   readonly #memory = safeStorage("sessionStorage");
   readonly #waiting = new Map<string, Call[]>();
+  /** Asked by turns that are not this tab's, as far as it has been told. */
+  readonly #early = new Map<string, Call[]>();
 
   constructor(options: ClientToolsOptions) {
     this.#options = options;
@@ -50,6 +52,10 @@ export class ClientTools {
   /** This tab sent the turn's message, so its page answers for the tools. */
   own(turnId: string): void {
     this.#remember("turns", turnId);
+    // The stream may have been faster than the answer to the message.
+    const calls = this.#early.get(turnId);
+    this.#early.delete(turnId);
+    if (calls !== undefined) void this.#answer(turnId, calls);
   }
 
   heed(event: SessionEvent): void {
@@ -59,13 +65,16 @@ export class ClientTools {
     } else if (event.kind === "turn_awaiting_tools") {
       const calls = this.#waiting.get(event.turnId) ?? [];
       this.#waiting.delete(event.turnId);
-      void this.#answer(event.turnId, calls);
+      if (this.#recalled("turns").includes(event.turnId)) void this.#answer(event.turnId, calls);
+      else this.#early.set(event.turnId, calls);
+    } else if (event.kind === "session.status_idle") {
+      this.#early.clear();
     }
   }
 
   async #answer(turnId: string, calls: readonly Call[]): Promise<void> {
     const fresh = calls.filter(({ callId }) => !begun.has(callId));
-    if (fresh.length === 0 || !this.#recalled("turns").includes(turnId)) return;
+    if (fresh.length === 0) return;
     for (const { callId } of fresh) begun.add(callId);
     const results = await Promise.all(fresh.map((call) => this.#run(call)));
     await this.#options.send(turnId, results);
