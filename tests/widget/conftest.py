@@ -38,8 +38,10 @@ class Visitors:
         assert answer.status == 200, answer.body
         return str(answer.json["visitorToken"])
 
-    def call(self, token: str, method: str, path: str, *body: Any) -> Answer:
-        return self.rest(method, path, *body, key=token, origin=SHOP)
+    def call(
+        self, token: str, method: str, path: str, *body: Any, **headers: str
+    ) -> Answer:
+        return self.rest(method, path, *body, key=token, origin=SHOP, **headers)
 
     def session(self, token: str) -> str:
         """The path of a new session."""

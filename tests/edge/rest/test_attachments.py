@@ -77,6 +77,38 @@ def test_files_are_the_sessions_own(rest: Rest, path: str) -> None:
     assert rest("GET", other).status == 404
 
 
+def test_file_that_is_known_is_not_sent_again(rest: Rest, path: str) -> None:
+    post(rest, path, file())
+    url = f"{path}/attachments/{Attachment.objects.get().pk}"
+    first = rest("GET", url)
+    assert first.header("cache-control") == "private, no-cache"
+    etag = first.header("etag") or ""
+    again = rest("GET", url, if_none_match=etag)
+    assert (again.status, again.body, again.header("etag")) == (304, b"", etag)
+    assert again.header("cache-control") == "private, no-cache"
+    assert rest("GET", url, if_none_match='"file_other"').body == PNG
+
+
+def test_known_file_is_only_for_those_who_may_see_it(people: People) -> None:
+    """Else a browser would show what it kept to whoever comes after."""
+    visitors = Visitors(Rest())
+    embed = make_embed(people.agent)
+    embed.attachments = True
+    embed.save()
+    token = visitors.token()
+    path = visitors.session(token)
+    body = {"content": "", "attachments": [file()]}
+    visitors.call(token, "POST", f"{path}/messages", body)
+    url = f"{path}/attachments/{Attachment.objects.get().pk}"
+    known = {"if_none_match": visitors.call(token, "GET", url).header("etag") or ""}
+    assert visitors.call(token, "GET", url, **known).status == 304
+    assert visitors.call(visitors.token(), "GET", url, **known).status == 404
+    assert visitors.rest("GET", url, key=None, **known).status == 401
+    assert visitors.call(token, "DELETE", "/v1/widget/visitor").status == 204
+    gone = visitors.call(token, "GET", url, **known)
+    assert (gone.status, gone.header("cache-control")) == (401, "no-store")
+
+
 def test_bytes_decide_what_a_file_is(rest: Rest, path: str) -> None:
     post(rest, path, file(JPEG, "x.png", "image/png"), file(PNG, "x.txt", "text/plain"))
     kinds = Attachment.objects.values_list("media_type", flat=True)
