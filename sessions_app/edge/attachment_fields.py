@@ -71,9 +71,11 @@ def _sniffed(name: str, said: str, content: bytes, param: str) -> NewFile:
         raise BadRequest("The file is empty.", param=param)
     if found := image_type(content):
         if len(content) > MAX_IMAGE_BYTES:
-            raise TooLarge(f"An image has at most {MAX_IMAGE_BYTES} bytes.")
+            limit = f"An image has at most {MAX_IMAGE_BYTES} bytes."
+            raise TooLarge(limit, param=param)
         if (pixels_of(content) or 0) > MAX_PIXELS:
-            raise TooLarge(f"An image has at most {MAX_PIXELS} pixels.")
+            limit = f"An image has at most {MAX_PIXELS} pixels."
+            raise TooLarge(limit, param=param)
         return NewFile(name, found, content)
     text = None if said.startswith("image/") and "svg" not in said else as_text(content)
     if text is None:
@@ -81,5 +83,6 @@ def _sniffed(name: str, said: str, content: bytes, param: str) -> NewFile:
             "Only PNG, JPEG, GIF and WebP images and UTF-8 text are taken.", param=param
         )
     if len(text) > MAX_TEXT_BYTES:
-        raise TooLarge(f"A text file has at most {MAX_TEXT_BYTES} bytes.")
+        limit = f"A text file has at most {MAX_TEXT_BYTES} bytes."
+        raise TooLarge(limit, param=param)
     return NewFile(name, TEXT, text)

@@ -142,8 +142,9 @@ def test_what_is_no_file_is_refused(
 def test_files_are_few_and_small(rest: Rest, path: str) -> None:
     assert post(rest, path, *[file()] * 5).status == 400
     large = file(b"a" * (256 * 1024 + 1), "a.txt", "text/plain")
-    answer = post(rest, path, large)
+    answer = post(rest, path, file(), large)
     assert (answer.status, answer.code) == (413, "payload_too_large")
+    assert answer.json["error"]["param"] == "attachments.1.data"
     body = {"content": "x", "attachments": {"a": 1}}
     assert rest("POST", f"{path}/messages", body).status == 400
     assert rest("POST", f"{path}/regenerate", {"attachments": [file()]}).status == 400
@@ -154,6 +155,7 @@ def test_picture_that_would_fill_the_memory_is_refused(rest: Rest, path: str) ->
     header = PNG[:8] + b"\x00\x00\x00\rIHDR" + (30_000).to_bytes(4, "big") * 2
     answer = post(rest, path, file(header))
     assert (answer.status, answer.code) == (413, "payload_too_large")
+    assert answer.json["error"]["param"] == "attachments.0.data"
     assert not Attachment.objects.exists()
 
 

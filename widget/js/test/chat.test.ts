@@ -165,6 +165,22 @@ test.each([
   expect(store.state.notice?.text).toMatch(sentence);
 });
 
+test.each([
+  ["attachments.1.data", "b.png has too many pixels: 50 million are the limit."],
+  ["attachments.0.data", "a.txt is too large."],
+  ["attachments.7.data", "This message is too long. Please shorten it."],
+  ["", "This message is too long. Please shorten it."],
+])("too large: the sentence is about what was too large (%s)", async (param, sentence) => {
+  const content = new Blob(["x"]);
+  const files = [
+    { name: "a.txt", mediaType: "text/plain", data: "eA==", content },
+    { name: "b.png", mediaType: "image/png", data: "eA==", content },
+  ];
+  await chat.show();
+  expect(await chat.send(`refuse 413 payload_too_large ${param}`, files)).toBe(false);
+  expect(store.state.notice?.text).toBe(sentence);
+});
+
 test("a session the server forgot is replaced once", async () => {
   sessionId = "sess_gone";
   await chat.show();

@@ -201,8 +201,11 @@ export class FakeServer {
 
   #post(session, request, { content, clientTools }, response) {
     session.clientTools = clientTools ?? [];
-    const refusal = /^refuse (\d+)(?: (\w+))?/.exec(content);
-    if (refusal) return sendError(response, Number(refusal[1]), refusal[2] ?? "refused");
+    const refusal = /^refuse (\d+)(?: (\w+))?(?: (\S+))?/.exec(content);
+    if (refusal) {
+      const [, status, code = "refused", param] = refusal;
+      return sendError(response, Number(status), code, { param });
+    }
     return sendJson(response, 202, session.post(content, request.headers["idempotency-key"]));
   }
 

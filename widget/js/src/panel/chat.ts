@@ -11,6 +11,8 @@ import {
   proposeTurn,
   withdrawTurn,
   type AcceptedTurn,
+  type ConversationState,
+  type FileView,
   type LanternClient,
   type NewMessage,
   type SessionEvent,
@@ -19,7 +21,7 @@ import {
 } from "@lantern/sdk";
 import type { Translate } from "../i18n/index.js";
 import type { SessionAccess } from "./access.js";
-import { explain } from "./explain.js";
+import { explain, explainSent } from "./explain.js";
 import { partsOf, type PickedFile } from "./files.js";
 import { isQuiet } from "./quiet.js";
 import type { Store } from "./store.js";
@@ -98,35 +100,32 @@ export class Chat {
   /** Resolves to whether the server took the message. */
   async send(content: string, files: readonly PickedFile[] = []): Promise<boolean> {
     const { sent, shown } = partsOf(files);
-    const key = `local-${newIdempotencyKey()}`;
-    this.#store.set({ notice: null });
-    this.#store.converse((state) => proposeTurn(state, key, content, shown));
     const message = sent.length === 0 ? { content } : { content, attachments: sent };
     const isAgain = this.#unconfirmed?.message === JSON.stringify(message);
     const idempotencyKey = isAgain ? this.#unconfirmed!.key : newIdempotencyKey();
-    return this.#begin(key, () => this.#post(message, idempotencyKey));
+    return this.#begin(
+      (state, key) => proposeTurn(state, key, content, shown),
+      () => this.#post(message, idempotencyKey),
+      shown,
+    );
   }
 
   /** Answers as a person. Resolves to whether the server took it. */
   async reply(content: string, operator: string): Promise<boolean> {
-    const key = `local-${newIdempotencyKey()}`;
-    this.#store.set({ notice: null });
-    this.#store.converse((state) => proposeReply(state, key, content, operator));
-    return this.#begin(key, async () => {
+    const post = async (): Promise<AcceptedTurn> => {
       const sessionId = await this.#access.ensure();
       const said = { content, name: operator };
       return this.#access.client.sessions.replyAsOperator(sessionId, said);
-    });
+    };
+    return this.#begin((state, key) => proposeReply(state, key, content, operator), post);
   }
 
   /** Answers the last user message again. */
   async retry(): Promise<boolean> {
     const sessionId = this.#access.current();
     if (sessionId === null) return false;
-    const key = `local-${newIdempotencyKey()}`;
-    this.#store.set({ notice: null });
-    this.#store.converse((state) => proposeTurn(state, key, null));
-    return this.#begin(key, () => this.#access.client.sessions.regenerate(sessionId));
+    const post = () => this.#access.client.sessions.regenerate(sessionId);
+    return this.#begin((state, key) => proposeTurn(state, key, null), post);
   }
 
   async stop(): Promise<void> {
@@ -183,7 +182,15 @@ export class Chat {
     this.#closeStream();
   }
 
-  async #begin(key: string, post: () => Promise<AcceptedTurn>): Promise<boolean> {
+  /** Shows a turn at once, and withdraws it if the server does not take it. */
+  async #begin(
+    propose: (state: ConversationState, key: string) => ConversationState,
+    post: () => Promise<AcceptedTurn>,
+    files: readonly FileView[] = [],
+  ): Promise<boolean> {
+    const key = `local-${newIdempotencyKey()}`;
+    this.#store.set({ notice: null });
+    this.#store.converse((state) => propose(state, key));
     this.#stopRequested = false;
     try {
       const accepted = await post();
@@ -203,7 +210,7 @@ export class Chat {
       return true;
     } catch (error) {
       this.#store.converse((state) => withdrawTurn(state, key));
-      this.fail(error);
+      this.fail(error, explainSent(error, files, this.#t));
       return false;
     }
   }
@@ -323,8 +330,8 @@ export class Chat {
   }
 
   /** Says in a sentence what went wrong. */
-  fail(error: unknown): void {
-    this.#store.set({ notice: { text: explain(error, this.#t), action: null } });
+  fail(error: unknown, text = explain(error, this.#t)): void {
+    this.#store.set({ notice: { text, action: null } });
     this.#events.onError(error);
   }
 

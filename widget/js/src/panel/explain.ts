@@ -1,5 +1,6 @@
-import { ApiError, ConnectionError, LanternError, type TurnView } from "@lantern/sdk";
+import { ApiError, ConnectionError, LanternError, type FileView, type TurnView } from "@lantern/sdk";
 import type { Catalog, Translate } from "../i18n/index.js";
+import { isPicture } from "./files.js";
 import type { Notice } from "./store.js";
 
 const SENTENCES: Readonly<Record<string, keyof Catalog>> = {
@@ -30,6 +31,15 @@ export function explain(error: unknown, t: Translate): string {
       ? STATUS_SENTENCES[error.status]
       : undefined;
   return t(known ?? "genericError");
+}
+
+/** Why a message was not taken, where one of its files may be the reason. */
+export function explainSent(error: unknown, files: readonly FileView[], t: Translate): string {
+  const param = error instanceof ApiError && error.status === 413 ? error.details["param"] : "";
+  const file = files[Number(/^attachments\.(\d+)/.exec(String(param))?.[1])];
+  if (file === undefined) return explain(error, t);
+  // Its bytes were counted when it was picked.
+  return t(isPicture(file) ? "tooManyPixels" : "fileTooLarge", { name: file.name });
 }
 
 /** Whether the server will not have this page, however often it asks. */
