@@ -39,6 +39,8 @@ export interface TurnView {
   /** Stays the same from the optimistic bubble to the stored turn. */
   key: string;
   turnId: string | null;
+  /** When it began, in RFC 3339; known once it was read from the transcript. */
+  at: string | null;
   userText: string | null;
   /** The files that came with it. */
   files: readonly FileView[];
@@ -73,6 +75,7 @@ export function newTurn(key: string, turnId: string | null, phase: TurnPhase): T
   return {
     key,
     turnId,
+    at: null,
     userText: null,
     files: [],
     isAgain: false,
@@ -175,7 +178,8 @@ export function mergeTranscript(
   return { ...state, turns };
 }
 
-function storedIn(turn: TurnView, message: Message): TurnView {
+function storedIn(before: TurnView, message: Message): TurnView {
+  let turn = { ...before, at: before.at ?? message.createdAt };
   const operator = message.operator ?? turn.operator;
   if (message.role === "user") {
     const files = (message.attachments ?? []).map(({ id, name, mediaType }, at) => {

@@ -15,5 +15,5 @@ if (options === null) {
     fetch(address).then((response) => response.json()),
   );
 } else if (window.Lantern.key !== options.key) {
-  console.warn("Lantern: one widget is on this page already; the second was not started.");
+  console.warn("Lantern: a second widget on this page was not started.");
 }

@@ -99,6 +99,20 @@ test("code shows its comments, texts, numbers and words", () => {
   ]);
 });
 
+test.each([
+  // "order" is a word of SQL alone, and behind a dot nothing is.
+  ["py", "for order in shop.import:", ["k for", "k in"]],
+  ["sql", "SELECT id -- why\nORDER BY", ["k SELECT", "c -- why", "k ORDER", "k BY"]],
+  ["js", "i-- > 0 // why", ["n 0", "c // why"]],
+  ["py", "n // 2  # why", ["n 2", "c # why"]],
+  ["sh", "curl http://shop.example -- x # why", ["c # why"]],
+  ["js", "this.#x = 'a'", ["k this", "s 'a'"]],
+  ["py", "a = None", ["k None"]],
+])("in %s what is marked is of that language: %s", (language, code, marks) => {
+  const marked = [...render(`${FENCE}${language}\n${code}\n${FENCE}`).querySelectorAll("code span")];
+  expect(marked.map((node) => `${node.className} ${node.textContent}`)).toEqual(marks);
+});
+
 test("code is exactly what stands between the fences", () => {
   const element = render(`SHA:\n\n${FENCE}text\nabc123\n${FENCE}`);
   expect(element.querySelector("pre code")?.textContent).toBe("abc123");

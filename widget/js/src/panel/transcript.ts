@@ -8,9 +8,12 @@ export function transcriptOf(
 ): string {
   const parts: string[] = [];
   turns.forEach((turn, index) => {
-    if (turn.userText !== null) parts.push(`${names.user}:\n${turn.userText}`);
+    const files = turn.files.map(({ name }) => `[${name}]\n`).join("");
+    if (turn.userText !== null) parts.push(`${names.user}:\n${files}${turn.userText}`);
     const isReplaced = turns[index + 1]?.isAgain === true;
-    if (turn.text !== "" && !isReplaced) parts.push(`${names.agent}:\n${turn.text}`);
+    if (turn.text !== "" && !isReplaced) {
+      parts.push(`${turn.operator ?? names.agent}:\n${turn.text}`);
+    }
   });
   return `${parts.join("\n\n")}\n`;
 }

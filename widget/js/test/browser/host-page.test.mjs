@@ -276,7 +276,7 @@ test("the first of two widgets wins, with a warning", async () => {
   await page.goto(`${server.origin}/two`);
   await launcher(page).waitFor();
   assert.equal(await page.locator("lantern-widget").count(), 1);
-  assert.match(warnings.join(), /second was not started/);
+  assert.match(warnings.join(), /second widget on this page was not started/);
 });
 
 test("on a phone the panel fills the screen and the field does not zoom", async () => {

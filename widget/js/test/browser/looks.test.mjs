@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { launcher, openChat, useBrowser } from "./chromium.mjs";
+import { lastReply, launcher, openChat, say, useBrowser } from "./chromium.mjs";
 
 const stage = useBrowser();
 
@@ -109,4 +109,32 @@ test("an empty user in the tag forgets who was there before", async () => {
   await page.getByRole("button", { name: "Close", exact: true }).click();
   await openChat(page, tagged('data-user-id=""'));
   assert.deepEqual(server.bootstraps.at(-1), { key: "pk_shop" });
+});
+
+test("long words are cut where they end, at 320 pixels, too", async () => {
+  const { page, server } = stage;
+  const name = "A shop with a name that nobody would ever put on a sign above its door";
+  server.config = { ...server.config, title: name };
+  await page.setViewportSize({ width: 320, height: 568 });
+  await openChat(page, `${server.origin}/`);
+  await say(page, `echo ${name}`);
+  await lastReply(page);
+  await page.getByRole("button", { name: "Your chats" }).click();
+  await page.locator(".chats time").waitFor();
+  const ends = await page.locator(".panel").evaluate((panel) => {
+    const parts = panel.querySelectorAll(".header button, .send, .chats time, .chats button");
+    return [panel.scrollWidth, ...[...parts].map((part) => part.getBoundingClientRect().right)];
+  });
+  assert.ok(Math.max(...ends) <= 320, `${ends}`);
+});
+
+test("an empty field has its placeholder where the panel's lines begin", async () => {
+  const { page } = stage;
+  await page.goto(tagged('data-locale="ar"'));
+  await page.getByRole("button", { name: "فتح المحادثة" }).click();
+  const text = page.getByRole("textbox", { name: "رسالة" });
+  await text.waitFor();
+  assert.equal(await style(text, "direction"), "rtl");
+  await text.fill("hello");
+  assert.equal(await style(text, "direction"), "ltr");
 });

@@ -3,6 +3,7 @@ import { el, type View } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { whyNoReply } from "../explain.js";
 import { MarkdownView } from "../markdown.js";
+import { clockTime } from "../times.js";
 import { createFileList, type FileListOptions } from "./file-list.js";
 import { createNotice, type NoticeState } from "./notice.js";
 import { createReplyFoot, type ReplyFootOptions } from "./reply-foot.js";
@@ -14,6 +15,8 @@ export interface TurnViewState {
   isLast: boolean;
   /** The next turn answers the same message again. */
   isReplaced: boolean;
+  /** When it was, if that is worth saying. */
+  when: number | null;
   conversation: ConversationState;
 }
 
@@ -30,10 +33,17 @@ export function createTurnView(options: TurnViewOptions): View<TurnViewState> {
   const question = createQuestion(options);
   const reply = createReply(options);
   const notice = createNotice(options.onRetry);
-  const element = el("div", { class: "turn" }, question.element, reply.element, notice.element);
+  const when = el("time", { class: "when" });
+  const parts = [when, question.element, reply.element, notice.element];
+  const element = el("div", { class: "turn" }, ...parts);
   return {
     element,
     update(state) {
+      when.hidden = state.when === null;
+      if (state.when !== null) {
+        when.dateTime = new Date(state.when).toISOString();
+        when.textContent = clockTime(state.when, t.locale);
+      }
       question.update(state.turn);
       reply.update(state);
       notice.update(state.isReplaced ? null : failureOf(state, t));

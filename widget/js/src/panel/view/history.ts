@@ -3,6 +3,7 @@ import { el } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
 import { BACK, DOWNLOAD, TRASH } from "../../icons.js";
 import { iconButton, textButton, withIcon } from "../button.js";
+import { ago } from "../times.js";
 import { createMailForm } from "./mail-form.js";
 
 export interface HistoryOptions {
@@ -107,20 +108,4 @@ function deleteButton(words: string, sureWords: string, onDelete: () => void) {
       label.textContent = words;
     },
   };
-}
-
-const UNITS = [
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-] as const;
-
-function ago(time: string, locale: string): string {
-  const seconds = (Date.parse(time) - Date.now()) / 1000;
-  if (Number.isNaN(seconds)) return "";
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
-  }
-  return format.format(0, "minute");
 }

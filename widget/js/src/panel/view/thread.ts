@@ -82,10 +82,18 @@ function followEnd(scroller: HTMLElement, latest: HTMLElement): Follower {
   };
 }
 
+/** Between two turns that lie further apart than this, the time is said. */
+const PAUSE_MS = 3_600_000;
+
+interface Standing {
+  view: View<TurnViewState>;
+  since: number;
+}
+
 class TurnList {
   readonly #parent: HTMLElement;
   readonly #options: ThreadOptions;
-  readonly #views = new Map<string, View<TurnViewState>>();
+  readonly #standing = new Map<string, Standing>();
   readonly #shown = new Map<string, Omit<TurnViewState, "conversation">>();
   #isRunning = false;
 
@@ -100,38 +108,47 @@ class TurnList {
     const mayOfferRetry = isRunning !== this.#isRunning;
     this.#isRunning = isRunning;
     let hasChanged = this.#removeGone(turns);
+    let last: number | null = null;
     turns.forEach((turn, index) => {
       const isLast = index === turns.length - 1;
-      const view = this.#viewAt(index, turn.key);
+      const { view, since } = this.#standAt(index, turn.key);
+      const at = turn.at === null ? since : Date.parse(turn.at);
+      const pause = last === null ? since - at : at - last;
+      const when = pause > PAUSE_MS ? at : null;
+      last = at;
       const before = this.#shown.get(turn.key);
       const isReplaced = turns[index + 1]?.isAgain === true;
       const isSame =
-        before?.turn === turn && before.isLast === isLast && before.isReplaced === isReplaced;
+        before?.turn === turn &&
+        before.isLast === isLast &&
+        before.isReplaced === isReplaced &&
+        before.when === when;
       if (isSame && !(isLast && mayOfferRetry)) return;
-      this.#shown.set(turn.key, { turn, isLast, isReplaced });
-      view.update({ turn, isLast, isReplaced, conversation });
+      this.#shown.set(turn.key, { turn, isLast, isReplaced, when });
+      view.update({ turn, isLast, isReplaced, when, conversation });
       hasChanged = true;
     });
     return hasChanged;
   }
 
-  #viewAt(index: number, key: string): View<TurnViewState> {
-    let view = this.#views.get(key);
-    if (view === undefined) {
-      view = createTurnView(this.#options);
-      this.#views.set(key, view);
+  #standAt(index: number, key: string): Standing {
+    let standing = this.#standing.get(key);
+    if (standing === undefined) {
+      standing = { view: createTurnView(this.#options), since: Date.now() };
+      this.#standing.set(key, standing);
     }
-    const standing = this.#parent.children[index] ?? null;
-    if (standing !== view.element) this.#parent.insertBefore(view.element, standing);
-    return view;
+    const { element } = standing.view;
+    const there = this.#parent.children[index] ?? null;
+    if (there !== element) this.#parent.insertBefore(element, there);
+    return standing;
   }
 
   #removeGone(turns: readonly TurnView[]): boolean {
     const keys = new Set(turns.map(({ key }) => key));
-    const gone = [...this.#views.keys()].filter((key) => !keys.has(key));
+    const gone = [...this.#standing.keys()].filter((key) => !keys.has(key));
     for (const key of gone) {
-      this.#views.get(key)?.element.remove();
-      this.#views.delete(key);
+      this.#standing.get(key)?.view.element.remove();
+      this.#standing.delete(key);
       this.#shown.delete(key);
     }
     return gone.length > 0;

@@ -1,5 +1,4 @@
-import { el, icon } from "../../dom.js";
-import { FLAME } from "../../icons.js";
+import { el } from "../../dom.js";
 import { textButton } from "../button.js";
 import type { CopyLabels } from "../copy.js";
 import { MarkdownView } from "../markdown.js";
@@ -20,9 +19,8 @@ export function createWelcome(
 ): Welcome {
   const greeting = new MarkdownView(labels);
   greeting.element.dir = "auto";
-  const mark = el("span", { class: "mark large", "aria-hidden": "true" }, icon(FLAME));
   const prompts = el("div", { class: "prompts", role: "group", "aria-label": labels.suggestions });
-  const element = el("div", { class: "welcome", hidden: true }, mark, greeting.element, prompts);
+  const element = el("div", { class: "welcome", hidden: true }, greeting.element, prompts);
   prompts.hidden = true;
   return {
     element,

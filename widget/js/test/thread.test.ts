@@ -1,0 +1,67 @@
+import { EMPTY_CONVERSATION, mergeTranscript, proposeTurn, type Message } from "@lantern/sdk";
+import { afterEach, expect, test, vi } from "vitest";
+import { translator } from "../src/i18n/index.js";
+import { INITIAL_CHAT } from "../src/panel/store.js";
+import { clockTime } from "../src/panel/times.js";
+import { transcriptOf } from "../src/panel/transcript.js";
+import { createThread } from "../src/panel/view/thread.js";
+
+afterEach(() => vi.useRealTimers());
+
+function message(turnId: string, role: string, content: string, more: Partial<Message> = {}): Message {
+  return { id: `${turnId}-${role}`, turnId, role, content, createdAt: "", ...more } as Message;
+}
+
+/** The times that a thread shows for turns that were asked then; `null` is now. */
+function timesOf(...asked: (string | null)[]): string[] {
+  const thread = createThread({
+    t: translator("en"),
+    userName: "You",
+    agentName: () => "Ember",
+    welcome: null,
+    loadFile: () => Promise.reject(new Error("none")),
+    onFileLost: () => undefined,
+    onRetry: () => undefined,
+    onRate: null,
+    onApprove: () => undefined,
+  });
+  const stored = asked.flatMap((at) => (at ? [message(at, "user", "", { createdAt: at })] : []));
+  const conversation = asked
+    .slice(stored.length)
+    .reduce(
+      (state, _, index) => proposeTurn(state, `local-${index}`, "now"),
+      mergeTranscript(EMPTY_CONVERSATION, stored),
+    );
+  thread.update({ ...INITIAL_CHAT, conversation });
+  return [...thread.element.querySelectorAll<HTMLTimeElement>(".when:not([hidden])")].map(
+    (time) => time.dateTime,
+  );
+}
+
+test("a pause of more than an hour is marked with the time", () => {
+  vi.useFakeTimers({ now: Date.parse("2026-03-02T12:00:00Z") });
+  const [early, soon, later] = ["09:00", "09:20", "11:30"].map((time) => `2026-03-02T${time}:00.000Z`);
+  expect(timesOf(early!, soon!, later!, null)).toEqual([early, later]);
+});
+
+test("a chat that begins now says no time", () => {
+  expect(timesOf(null, null)).toEqual([]);
+});
+
+test("another day is said with its date", () => {
+  vi.useFakeTimers({ now: new Date(2026, 2, 2, 12) });
+  expect(clockTime(new Date(2026, 2, 2, 9, 5).getTime(), "de")).toBe("09:05");
+  expect(clockTime(new Date(2026, 1, 28, 9, 5).getTime(), "de")).toBe("28.02.2026, 09:05");
+});
+
+test("a transcript names the person who answered, and the files that came along", () => {
+  const file = { id: "f", name: "boots.png", mediaType: "image/png", size: 1 };
+  const conversation = mergeTranscript(EMPTY_CONVERSATION, [
+    message("a", "user", "Hello?", { attachments: [file] }),
+    message("a", "assistant", "Hello."),
+    message("b", "assistant", "Anna here.", { operator: "Anna" }),
+  ]);
+  expect(transcriptOf(conversation, { user: "You", agent: "Ember" })).toBe(
+    "You:\n[boots.png]\nHello?\n\nEmber:\nHello.\n\nAnna:\nAnna here.\n",
+  );
+});
