@@ -71,6 +71,19 @@ async def test_errors_carry_the_headers_too(shop: Live) -> None:
         assert "retry-after" in exposed
 
 
+async def test_refusal_for_haste_carries_the_headers(shop: Live, settings) -> None:
+    settings.LANTERN = {"address_bootstraps_per_minute": 1}
+    body, headers = {"key": "pk_shop"}, {"origin": SHOP}
+    url = "/v1/widget/bootstrap"
+    for status in (200, 429):
+        answer = await shop.client_of(None).request(
+            "POST", url, json=body, headers=headers
+        )
+        assert (answer.status, allowed(answer)) == (status, SHOP)
+    assert int(answer.header("retry-after")) > 0
+    assert "retry-after" in answer.header("access-control-expose-headers")
+
+
 async def test_refused_long_body_carries_the_headers(shop: Live) -> None:
     headers = {"origin": SHOP, "content-length": "9999999"}
     answer = await shop.client.request("POST", "/v1/sessions", headers=headers)
@@ -97,7 +110,8 @@ async def test_stream_carries_the_headers(shop: Live) -> None:
 
 # A cache must not give the first customer's answer to the second.
 async def test_vary_is_there_without_an_origin_too(shop: Live) -> None:
-    for path in ("/v1/sessions", f"{shop.path}/messages", "/v1/nothing"):
+    config = "/v1/widget/config?key=pk_shop"
+    for path in ("/v1/sessions", f"{shop.path}/messages", "/v1/nothing", config):
         answer = await shop.client.request("GET", path)
         names = {name.strip().lower() for name in answer.header("vary").split(",")}
         assert "origin" in names

@@ -32,6 +32,23 @@ def test_public_key_is_no_credential(
     assert not Turn.objects.exists()
 
 
+@pytest.mark.parametrize("path", ["chat/completions", "completions", "messages"])
+def test_visitor_speaks_no_other_dialect(visitors: Visitors, path: str) -> None:
+    body = {"model": "helper", "messages": [{"role": "user", "content": "x"}]}
+    for key in ("pk_shop", visitors.token()):
+        assert visitors.call(key, "POST", f"/v1/{path}", body).status in (401, 403, 404)
+    assert not Turn.objects.exists()
+
+
+# C66: what stands in a URL stands in logs.
+def test_token_in_the_url_is_no_credential(visitors: Visitors) -> None:
+    token = visitors.token()
+    path = visitors.session(token)
+    for name in ("token", "access_token", "key", "api_key", "authorization"):
+        answer = visitors.rest("GET", f"{path}?{name}={token}", key=None)
+        assert answer.status == 401
+
+
 @pytest.mark.parametrize("odd", ["1", "0", "-1", "sess_", "%00", "..", "sess_mine"])
 def test_ids_of_ones_own_choice_name_nothing(visitors: Visitors, odd: str) -> None:
     token = visitors.token()
@@ -59,6 +76,7 @@ def test_session_ids_cannot_be_guessed(visitors: Visitors) -> None:
         ({"content": "x", "model": "gpt-x"}, {400}),
         ({"content": "x", "max_tokens": 100_000}, {400}),
         ({"content": "x", "system": "x"}, {400}),
+        ({"content": "x", "tools": [{"name": "x"}]}, {400}),
         ({"messages": [{"role": "system", "content": "x"}]}, {400}),
     ],
 )

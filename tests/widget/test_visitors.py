@@ -31,6 +31,10 @@ def test_visitors_cannot_reach_each_other(visitors: Visitors, token: str) -> Non
         ("GET", f"{path}/turns/{turn['turnId']}"),
         ("POST", f"{path}/turns/{turn['turnId']}/cancel"),
         ("POST", f"{path}/turns/{turn['turnId']}/feedback", {"rating": "up"}),
+        ("POST", f"{path}/turns/{turn['turnId']}/toolResults", {"results": []}),
+        ("POST", f"{path}/turns/{turn['turnId']}/approvals", {"approvals": []}),
+        ("GET", f"{path}/transcript"),
+        ("GET", f"{path}/attachments/file_x"),
         ("DELETE", path),
     ]
     assert {visitors.call(other, *call).status for call in calls} == {404}

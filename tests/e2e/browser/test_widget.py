@@ -30,6 +30,16 @@ async def test_tokens_appear_one_by_one(shop: Shop) -> None:
     assert not shop.foreign_requests
 
 
+async def test_no_address_holds_a_credential(shop: Shop) -> None:
+    shop.upstream.enqueue(reply(["one"]))
+    await shop.visit.open(shop.url)
+    await shop.visit.say("hello")
+    assert await shop.visit.last_reply() == "one"
+    own = [url for url in shop.visit.requests if url.startswith(shop.server.url)]
+    assert any("/events" in url for url in own)
+    assert not [url for url in own if "lv_" in url or "lt_" in url]
+
+
 async def test_reload_in_mid_word_loses_nothing(shop: Shop) -> None:
     shop.upstream.enqueue(reply(WORDS, 0.06))
     await shop.visit.open(shop.url)

@@ -31,6 +31,18 @@ test("thumbs and a comment reach the server", async () => {
   assert.deepEqual(given, [["feedback", "down", undefined], ["feedback", "down", "Shorter"]]);
 });
 
+test("code is copied as it stands, without the fence that came half by half", async () => {
+  const { page, server, context } = stage;
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  server.script = { deltas: [..."SHA:\n\n```text\nabc123\n```"], paceMs: 1 };
+  await openChat(page, `${server.origin}/`);
+  await say(page, "go");
+  await lastReply(page);
+  await page.locator(".code").getByRole("button", { name: "Copy" }).click();
+  await page.locator(".code").getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "abc123");
+});
+
 test("past chats are listed, opened, saved and deleted", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/`);

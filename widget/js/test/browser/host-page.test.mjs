@@ -30,6 +30,18 @@ test("a strict policy with Trusted Types is not violated, and the panel is style
   });
 });
 
+// Safari before 16.4 has no constructed sheets.
+test("without constructed sheets the panel is styled, too", async () => {
+  const { page, server } = stage;
+  await page.addInitScript(() => delete CSSStyleSheet.prototype.replaceSync);
+  await openChat(page, `${server.origin}/`);
+  const looks = await page.locator(".panel").evaluate((panel) => {
+    const { position, borderTopLeftRadius } = getComputedStyle(panel);
+    return [position, borderTopLeftRadius];
+  });
+  assert.deepEqual(looks, ["fixed", "22px"]);
+});
+
 test("a page of another origin chats without a cookie", async () => {
   const { page, server, context } = stage;
   await openChat(page, `${server.origin.replace("127.0.0.1", "localhost")}/`);
@@ -233,6 +245,24 @@ test("a screen reader hears of the reply twice: begun, and whole", async () => {
     "Ember is replying",
     "Ember replied: one two three four five six",
   ]);
+});
+
+test("of a failed turn a screen reader hears at once, and focus stays in the field", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  const alerts = await page.evaluateHandle(() => {
+    const heard = [];
+    const region = document.querySelector("lantern-widget").shadowRoot.querySelector(".sr-only[role=alert]");
+    const listen = () => region.textContent && heard.push(region.textContent);
+    new MutationObserver(listen).observe(region, { childList: true });
+    return heard;
+  });
+  await field(page).fill("fail now");
+  await field(page).press("Enter");
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  await page.waitForTimeout(100);
+  assert.deepEqual(await alerts.jsonValue(), ["Give me a second, please."]);
+  assert.equal(await field(page).evaluate((node) => node.matches(":focus")), true);
 });
 
 test("where the page forbids the connection a sentence says so, and no try follows", async () => {
