@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import quote, unquote
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -32,7 +32,6 @@ from sessions_app.models import (
     Alert,
     ApiKey,
     Attempt,
-    Message,
     Price,
     Provider,
     Session,
@@ -48,6 +47,7 @@ from sessions_app.session_filters import (
     StateFilter,
 )
 from sessions_app.store.health import ProviderHealth, health_of
+from sessions_app.store.sessions import with_first_words
 
 TITLE_LENGTH = 60
 
@@ -72,16 +72,9 @@ class SessionAdmin(ErasureAdmin):
     change_list_template = "admin/sessions_app/session/conversations.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:
-        first = Message.objects.filter(session=OuterRef("pk"), position=0)
-        return (
-            super()
-            .get_queryset(request)
-            .filter(purged_at=None)
-            .select_related("agent")
-            .annotate(
-                first_words=Subquery(first.order_by("ordinal").values("content")[:1]),
-                turn_count=Count("turns"),
-            )
+        rows = super().get_queryset(request).filter(purged_at=None)
+        return with_first_words(
+            rows.select_related("agent").annotate(turn_count=Count("turns"))
         )
 
     def changelist_view(

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Substr
 
 from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
@@ -17,6 +18,7 @@ from sessions_app.store.deleted_usage import keep_usage
 from sessions_app.store.turns import ask_to_end
 
 HANDED_AT_ONCE = 100
+MAX_FIRST_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,15 @@ def page(
             Q(created_at__lt=last.created_at)
             | Q(created_at=last.created_at, id__lt=last.id)
         )
-    return list(sessions[: limit + 1])
+    return list(with_first_words(sessions)[: limit + 1])
+
+
+def with_first_words(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """With ``first_words``: how the user began, for those who look for it."""
+    asked = Message.objects.filter(session=OuterRef("pk"), position=0)
+    words = Substr("content", 1, MAX_FIRST_WORDS)
+    first = asked.order_by("ordinal").values(words=words)[:1]
+    return sessions.annotate(first_words=Subquery(first))
 
 
 def _status_filter(status: SessionStatus) -> Q:

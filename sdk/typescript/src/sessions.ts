@@ -8,6 +8,8 @@ export interface Session {
   status: "idle" | "running" | "awaiting_tools" | "closed";
   agent?: string;
   title?: string | null;
+  /** In lists: how the user began. */
+  firstWords?: string | null;
   /** The person who has taken over from the agent. */
   operator?: string | null;
   createdAt?: string;

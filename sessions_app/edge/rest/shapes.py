@@ -10,11 +10,14 @@ from rest_framework.response import Response
 
 from sessions_app.domain.outcome import CallStatus
 from sessions_app.domain.states import SessionStatus, TurnState
+from sessions_app.domain.text import one_line
 from sessions_app.edge.auth import Kind
 from sessions_app.models import Attempt, Message, Session, ToolCall, Turn
 from sessions_app.store.posting import PostedTurn
 from sessions_app.store.replay import reply_text, usage_of
 from sessions_app.wire.payload import event_object
+
+MAX_WORDS = 80
 
 
 class SessionShape(serializers.Serializer[Any]):
@@ -27,6 +30,11 @@ class SessionShape(serializers.Serializer[Any]):
     operator = serializers.CharField(allow_null=True)
     createdAt = serializers.DateTimeField()
     updatedAt = serializers.DateTimeField()
+    firstWords = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="In lists: how the user began, on one line.",
+    )
 
 
 class FileShape(serializers.Serializer[Any]):
@@ -138,7 +146,7 @@ class MessagePage(serializers.Serializer[Any]):
 
 def session_object(session: Session) -> dict[str, Any]:
     """A session as clients see it."""
-    return {
+    shown: dict[str, Any] = {
         "id": session.pk,
         "agent": session.agent.slug,
         "title": session.title,
@@ -149,6 +157,10 @@ def session_object(session: Session) -> dict[str, Any]:
         "createdAt": session.created_at,
         "updatedAt": session.updated_at,
     }
+    if hasattr(session, "first_words"):
+        words = one_line(session.first_words or "", MAX_WORDS)
+        shown["firstWords"] = words or None
+    return shown
 
 
 def message_object(message: Message) -> dict[str, Any]:

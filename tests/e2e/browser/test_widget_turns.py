@@ -52,7 +52,7 @@ async def test_past_chat_is_opened_and_deleted(shop: Shop) -> None:
     await shop.visit.say("second question")
     await shop.visit.last_reply()
     await page.get_by_role("button", name="Your chats").click()
-    await page.locator(".chats button").nth(1).click()
+    await page.locator(".chats button", has_text="first question").click()
     await page.locator(".bubble", has_text="first question").wait_for()
     await page.get_by_role("button", name="Your chats").click()
     await page.get_by_role("button", name="Delete this chat").click()

@@ -39,6 +39,17 @@ def test_new_session_shows_all_its_fields(rest: Rest, people: People) -> None:
     assert (stored.system_prompt, stored.owner) == ("Be.", people.session.owner)
 
 
+def test_list_says_how_the_user_began(rest: Rest, people: People) -> None:
+    rest("POST", URL, {})
+    asked = {"content": "Where is\nmy order? " + "x" * 300}
+    rest("POST", f"{people.path}/messages", asked)
+    rest("POST", f"{people.path}/messages", {"content": "And now?"})
+    empty, asked_first = rest("GET", URL).json["data"]
+    assert empty["firstWords"] is None
+    assert asked_first["firstWords"] == ("Where is my order? " + "x" * 300)[:80]
+    assert "firstWords" not in rest("GET", people.path).json
+
+
 def test_times_are_rfc_3339_utc(rest: Rest) -> None:
     created = rest("POST", URL, {}).json["createdAt"]
     assert created.endswith("Z")

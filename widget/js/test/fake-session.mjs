@@ -28,8 +28,8 @@ export class FakeSession {
 
   describe() {
     const status = this.#running === null ? "idle" : "running";
-    const title = this.messages[0]?.content ?? "";
-    return { id: this.id, status, title, updatedAt: this.#updatedAt };
+    const firstWords = this.messages[0]?.content ?? null;
+    return { id: this.id, status, title: "", firstWords, updatedAt: this.#updatedAt };
   }
 
   close() {

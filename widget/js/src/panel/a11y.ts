@@ -11,6 +11,19 @@ export interface Announcer {
   alert(text: string): void;
 }
 
+/**
+ * A button that leaves the screen, because it was pressed, takes the focus along: whoever has
+ * only a keyboard would begin again at the top of the page.
+ */
+export function keepFocus(panel: HTMLElement, rescue: () => void): void {
+  panel.addEventListener("focusout", ({ target }) => {
+    requestAnimationFrame(() => {
+      const isGone = (target as Element).getClientRects().length === 0;
+      if (isGone && !panel.hidden && document.activeElement === document.body) rescue();
+    });
+  });
+}
+
 export function createAnnouncer(): Announcer {
   const status = el("div", { class: "sr-only", role: "status", "aria-live": "polite" });
   const alert = el("div", { class: "sr-only", role: "alert" });

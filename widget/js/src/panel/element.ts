@@ -219,6 +219,7 @@ class ChatPanel implements Panel {
         this.#notice.element,
         this.#foot,
       ],
+      onFocusLost: () => this.#focus(),
       onEscape: () => {
         if (this.#pastChats.view.element.hidden) this.#host.close();
         else this.#pastChats.close();

@@ -67,6 +67,46 @@ test("every control is large enough for a finger or has room around it", async (
   assert.deepEqual(small, []);
 });
 
+const focused = (page) =>
+  page.evaluate(() => document.activeElement.shadowRoot?.activeElement?.className ?? "none");
+
+for (const [what, before, name] of [
+  ["another try", "fail now", "Try again"],
+  ["another answer", "echo one", "Answer again"],
+  ["a yes to a tool", "buy it", "Allow"],
+  ["a suggestion", "", "echo tea"],
+]) {
+  test(`the button of ${what} hands the focus to the field when it leaves`, async () => {
+    const { page, server } = stage;
+    server.config = { ...server.config, suggestions: ["echo tea"] };
+    await openChat(page, `${server.origin}/`);
+    if (before !== "") await say(page, before);
+    await page.getByRole("button", { name, exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await lastReply(page);
+    await page.waitForTimeout(100);
+    assert.equal(await focused(page), "field");
+  });
+}
+
+test("what leaves the screen takes nobody from the page into the chat", async () => {
+  const { page, server } = stage;
+  await openChat(page, `${server.origin}/`);
+  await say(page, "buy it");
+  await page.getByRole("button", { name: "Allow" }).focus();
+  await page.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+  });
+  await page.waitForTimeout(100);
+  await page.evaluate(() => {
+    const root = document.querySelector("lantern-widget").shadowRoot;
+    root.querySelector(".choices").remove();
+  });
+  await page.waitForTimeout(100);
+  assert.equal(await focused(page), "none");
+});
+
 test("Tab goes through the panel in reading order, Escape goes back", async () => {
   const { page, server } = stage;
   await page.goto(`${server.origin}/`);

@@ -1,15 +1,19 @@
 import { el } from "../../dom.js";
 import type { Translate } from "../../i18n/index.js";
+import { keepFocus } from "../a11y.js";
 
 export interface FrameOptions {
   isInline: boolean;
   t: Translate;
   parts: readonly HTMLElement[];
   onEscape: () => void;
+  /** What had the focus is not there any more. */
+  onFocusLost: () => void;
 }
 
 /** The panel itself, hidden until it is shown. */
-export function createFrame({ isInline, t, parts, onEscape }: FrameOptions): HTMLElement {
+export function createFrame(options: FrameOptions): HTMLElement {
+  const { isInline, t, parts, onEscape } = options;
   const element = el(
     "section",
     {
@@ -29,5 +33,6 @@ export function createFrame({ isInline, t, parts, onEscape }: FrameOptions): HTM
     event.stopPropagation();
     if (event.key === "Escape" && !event.isComposing) onEscape();
   });
+  keepFocus(element, options.onFocusLost);
   return element;
 }

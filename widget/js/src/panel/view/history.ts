@@ -82,7 +82,7 @@ function renderChat(
   const at = session.updatedAt ?? session.createdAt ?? "";
   const button = textButton("row", "", () => onPick(session.id));
   if (session.id === currentId) button.setAttribute("aria-current", "true");
-  const title = session.title || t("chat");
+  const title = session.title || session.firstWords || t("chat");
   button.append(
     el("span", { class: "chat-title", dir: "auto" }, title),
     el("time", { datetime: at }, ago(at, t.locale)),

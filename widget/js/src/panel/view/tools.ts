@@ -41,8 +41,11 @@ function renderCall(call: ToolCallView, { t, onApprove }: ToolListOptions): HTML
   const sentence = t(SENTENCES[call.state], { name: call.name });
   const item = el("li", { class: call.state }, el("span", { dir: "auto" }, sentence));
   if (call.state !== "asking") return item;
+  let isAnswered = false;
   const answer = (isAllowed: boolean): void => {
-    for (const button of item.querySelectorAll("button")) button.disabled = true;
+    if (isAnswered) return;
+    // Not disabled: that would take the focus away before there is a place for it.
+    isAnswered = true;
     onApprove(call.callId, isAllowed);
   };
   item.append(
