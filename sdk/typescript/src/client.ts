@@ -19,6 +19,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Only for calls that may be repeated without a second effect. */
   repeatable?: boolean;
+  /** `no-cache` lets the browser keep the answer, and ask each time whether it still holds. */
+  cache?: "no-store" | "no-cache";
 }
 
 const GATEWAY_FAILURES = new Set([502, 503, 504]);
@@ -54,7 +56,7 @@ export class LanternClient {
         ...(options.body === undefined ? {} : { "content-type": "application/json" }),
         ...options.headers,
       },
-      cache: "no-store",
+      cache: options.cache ?? "no-store",
     };
     if (options.body !== undefined) init.body = JSON.stringify(options.body);
     if (options.signal) init.signal = options.signal;
@@ -75,7 +77,7 @@ export class LanternClient {
 
   /** A call that gives bytes; throws `ApiError` on an error status. */
   async blob(path: string, options: RequestOptions = {}): Promise<Blob> {
-    return (await this.#sendChecked(path, options)).blob();
+    return (await this.#sendChecked(path, { cache: "no-cache", ...options })).blob();
   }
 
   async #sendChecked(path: string, options: RequestOptions): Promise<Response> {

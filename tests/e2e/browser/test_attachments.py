@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, FilePayload, Page, expect
@@ -125,6 +126,25 @@ async def test_picture_is_seen_and_saved_live_and_later(shop: Shop) -> None:
         await page.locator(".turn").wait_for()
     assert not shop.visit.faults
     assert not shop.foreign_requests
+
+
+async def test_picture_that_was_kept_is_not_sent_again(shop: Shop) -> None:
+    """A regression: the client forbade the browser to keep what the server allowed."""
+    page = shop.visit.page
+    network = await shop.visit.context.new_cdp_session(page)
+    await network.send("Network.enable")
+    statuses: list[int] = []
+
+    def note(event: dict[str, Any]) -> None:
+        if event["headers"].get("ETag", "").startswith('"file_'):
+            statuses.append(event["statusCode"])
+
+    network.on("Network.responseReceivedExtraInfo", note)
+    await send(shop, IMAGE)
+    for _ in range(2):
+        await page.reload()
+        assert await corner(page) == COLOUR
+    assert statuses == [200, 304]
 
 
 async def test_operator_sees_and_saves_it_too(shop: Shop, browser: Browser) -> None:
