@@ -341,9 +341,10 @@ class ChatPanel implements Panel {
   }
 
   #focus(): void {
+    // In a frame, what is written into the page around it is not for the chat.
+    if (!document.hasFocus()) return;
     // On a touch screen the field would open the keyboard over the conversation.
-    const isTouch = window.matchMedia("(pointer: coarse)").matches;
-    if (isTouch) this.#element.focus({ preventScroll: true });
+    if (matchMedia("(pointer: coarse)").matches) this.#element.focus({ preventScroll: true });
     else this.#composer.focus();
   }
 }

@@ -162,6 +162,21 @@ test("a sandboxed frame without storage still chats", async () => {
   assert.deepEqual(stage.problems, []);
 });
 
+// The preview in the dashboard took the words that were being typed into the form beside it.
+test("a chat that opens by itself in a frame leaves the focus with the page around", async () => {
+  const { page, server } = stage;
+  const attributes = encodeURIComponent('data-open-after="0.1"');
+  await page.setContent(
+    `<input aria-label="Name"><iframe width="900" height="700" src="${server.origin}/?attributes=${attributes}"></iframe>`,
+  );
+  const name = page.getByRole("textbox", { name: "Name" });
+  await name.focus();
+  await page.frameLocator("iframe").getByText("Ask me anything").waitFor();
+  await page.waitForTimeout(200);
+  await page.keyboard.type("Anna");
+  assert.equal(await name.inputValue(), "Anna");
+});
+
 test("model text runs no script and fetches nothing", async () => {
   const { page, server } = stage;
   const foreign = [];
