@@ -149,13 +149,7 @@ export class Sessions {
     message: NewMessage,
     options: CallOptions = {},
   ): Promise<AcceptedTurn> {
-    return this.#client.json(`${pathOf(sessionId)}/messages`, {
-      method: "POST",
-      body: message,
-      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
-      signal: options.signal,
-      repeatable: true,
-    });
+    return this.#begin(sessionId, "messages", message, options);
   }
 
   /** Has the server send the transcript to an address; resolves once it was sent. */
@@ -241,12 +235,7 @@ export class Sessions {
 
   /** Answers the last user message again, in a new turn. */
   regenerate(sessionId: string, options: CallOptions = {}): Promise<AcceptedTurn> {
-    return this.#client.json(`${pathOf(sessionId)}/regenerate`, {
-      method: "POST",
-      body: {},
-      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
-      signal: options.signal,
-    });
+    return this.#begin(sessionId, "regenerate", {}, options);
   }
 
   /** Has a person answer in the agent's place; for staff and keys that may. */
@@ -272,11 +261,21 @@ export class Sessions {
     reply: { content: string; name?: string },
     options: CallOptions = {},
   ): Promise<AcceptedTurn> {
-    return this.#client.json(`${pathOf(sessionId)}/replies`, {
+    return this.#begin(sessionId, "replies", reply, options);
+  }
+
+  /** Begins a turn, once, however often the request is made. */
+  #begin(
+    sessionId: string,
+    what: "messages" | "regenerate" | "replies",
+    body: unknown,
+    { idempotencyKey = newIdempotencyKey(), signal }: CallOptions,
+  ): Promise<AcceptedTurn> {
+    return this.#client.json(`${pathOf(sessionId)}/${what}`, {
       method: "POST",
-      body: reply,
-      headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
-      signal: options.signal,
+      body,
+      headers: { "idempotency-key": idempotencyKey },
+      signal,
       repeatable: true,
     });
   }

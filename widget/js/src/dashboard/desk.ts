@@ -45,8 +45,8 @@ export class Desk {
 
   /** An answer of one's own where a person has the conversation, else a question. */
   async send(text: string): Promise<boolean> {
-    if (this.#operator === "" && !this.#isAsked) return this.#chat.send(text);
-    return this.#chat.reply(text, this.#name);
+    if (this.#isForPerson) return this.#chat.reply(text, this.#name);
+    return this.#chat.send(text);
   }
 
   /** Another operator, or another window, may have changed who answers. */
@@ -55,6 +55,11 @@ export class Desk {
     this.#operator = event.operator ?? "";
     if (this.#operator !== "") this.#isAsked = false;
     this.#show();
+  }
+
+  /** A person has the conversation, or was asked for. */
+  get #isForPerson(): boolean {
+    return this.#operator !== "" || this.#isAsked;
   }
 
   async #turnOver(): Promise<void> {
@@ -81,11 +86,7 @@ export class Desk {
       ? t("personAnswers", { name: this.#operator })
       : agentSays;
     this.#button.textContent = t(hasPerson ? "giveBack" : "takeOver");
-    this.bar.classList.toggle("of-person", hasPerson || this.#isAsked);
-    this.#onChange(
-      hasPerson || this.#isAsked
-        ? t("replyAs", { name: this.#name })
-        : t("replyPlaceholder"),
-    );
+    this.bar.classList.toggle("of-person", this.#isForPerson);
+    this.#onChange(this.#isForPerson ? t("replyAs", { name: this.#name }) : t("replyPlaceholder"));
   }
 }
