@@ -59,9 +59,10 @@ test("a transcript names the person who answered, and the files that came along"
   const conversation = mergeTranscript(EMPTY_CONVERSATION, [
     message("a", "user", "Hello?", { attachments: [file] }),
     message("a", "assistant", "Hello."),
+    message("b", "user", "", { attachments: [file], operator: "Anna" }),
     message("b", "assistant", "Anna here.", { operator: "Anna" }),
   ]);
   expect(transcriptOf(conversation, { user: "You", agent: "Ember" })).toBe(
-    "You:\n[boots.png]\nHello?\n\nEmber:\nHello.\n\nAnna:\nAnna here.\n",
+    "You:\n[boots.png]\nHello?\n\nEmber:\nHello.\n\nYou:\n[boots.png]\n\nAnna:\nAnna here.\n",
   );
 });

@@ -8,8 +8,10 @@ export function transcriptOf(
 ): string {
   const parts: string[] = [];
   turns.forEach((turn, index) => {
-    const files = turn.files.map(({ name }) => `[${name}]\n`).join("");
-    if (turn.userText !== null) parts.push(`${names.user}:\n${files}${turn.userText}`);
+    if (turn.userText !== null) {
+      const files = turn.files.map(({ name }) => `[${name}]`);
+      parts.push([`${names.user}:`, ...files, turn.userText].join("\n").trimEnd());
+    }
     const isReplaced = turns[index + 1]?.isAgain === true;
     if (turn.text !== "" && !isReplaced) {
       parts.push(`${turn.operator ?? names.agent}:\n${turn.text}`);

@@ -57,6 +57,18 @@ test("over a keyboard the panel keeps to what is left, and Send stays in view", 
   await page.context().close();
 });
 
+test("on a low screen the panel has its whole height, and the launcher gives way", async () => {
+  const { page, server } = stage;
+  await page.setViewportSize({ width: 640, height: 400 });
+  await openChat(page, `${server.origin}/`);
+  await page.waitForTimeout(400);
+  const { y, height, width } = await box(page.locator(".panel"));
+  assert.deepEqual([y, height, width], [12, 376, 404]);
+  assert.equal(await page.locator(".launcher").isVisible(), false);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await launcher(page).waitFor();
+});
+
 test("a transformed container moves nothing, and the layer is the page's to choose", async () => {
   const { page, server } = stage;
   const attributes = encodeURIComponent('data-z-index="7"');
