@@ -128,6 +128,29 @@ test("long words are cut where they end, at 320 pixels, too", async () => {
   assert.ok(Math.max(...ends) <= 320, `${ends}`);
 });
 
+test("in print a chat in the page is whole, the floating one is not there", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/inline`);
+  await page.evaluate(() => document.body.append("The end of the page"));
+  const inline = page.locator("lantern-chat");
+  for (const text of ["guide me", "code please"]) {
+    await inline.getByRole("textbox", { name: "Message" }).fill(text);
+    await inline.getByRole("button", { name: "Send" }).click();
+    await inline.locator(".bubble").getByText(text).waitFor();
+    await inline.locator(".stop").waitFor({ state: "hidden" });
+  }
+  await page.emulateMedia({ media: "print" });
+  const [thread, turns, host] = await inline.evaluate((node) =>
+    [".thread", ".turns"]
+      .map((name) => node.shadowRoot.querySelector(name))
+      .concat(node)
+      .map((part) => part.getBoundingClientRect().bottom),
+  );
+  assert.ok(turns <= thread && thread <= host, `${turns} ${thread} ${host}`);
+  assert.equal(await inline.getByRole("button").count(), 0);
+  assert.equal(await page.locator("lantern-widget .launcher").isVisible(), false);
+});
+
 test("an empty field has its placeholder where the panel's lines begin", async () => {
   const { page } = stage;
   await page.goto(tagged('data-locale="ar"'));
