@@ -22,7 +22,7 @@ from sessions_app import (  # noqa: F401  (they register)
     tool_admin,
 )
 from sessions_app.agent_form import AgentForm, ApiKeyForm
-from sessions_app.authority import may_run
+from sessions_app.authority import may_run, scopes_out_of_reach
 from sessions_app.domain.text import shortened
 from sessions_app.edge.auth import shown_name
 from sessions_app.erasure_admin import ErasureAdmin
@@ -261,6 +261,13 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     form = ApiKeyForm
     list_display = ("name", "hint", "is_enabled", "created_at")
     readonly_fields = ("hint", "created_at")
+
+    def get_form(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> type[ApiKeyForm]:
+        form = cast(type[ApiKeyForm], super().get_form(request, *args, **kwargs))
+        form.out_of_reach = scopes_out_of_reach(request.user)
+        return form
 
     def save_model(
         self, request: HttpRequest, obj: ApiKey, form: Any, change: bool

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
-from sessions_app.domain.lists import texts_of
+from sessions_app.authority import SESSION_RIGHTS_OF, Grant
+from sessions_app.domain.lists import texts_fault, texts_of
 from sessions_app.domain.route import split_route_entry
 from sessions_app.lines_field import Lines
 from sessions_app.models import Agent, ApiKey, Provider, Tool
@@ -79,7 +80,12 @@ class AgentForm(forms.ModelForm[Agent]):
 
 
 class ApiKeyForm(forms.ModelForm[ApiKey]):
-    """Agents are lines, scopes are boxes to tick."""
+    """Agents are lines, scopes are boxes to tick.
+
+    ``out_of_reach`` is set for each request.
+    """
+
+    out_of_reach: ClassVar[frozenset[str]] = frozenset(SESSION_RIGHTS_OF)
 
     agents = Lines(
         initial=default_agents,
@@ -101,3 +107,23 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
         # A row may hold anything, and is to be mended here.
         if "scopes" in self.initial:
             self.initial["scopes"] = list(texts_of(self.initial["scopes"]))
+
+    def clean(self) -> dict[str, Any] | None:
+        """A key shall not do what its maker may not."""
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        new = Grant.of(cleaned["scopes"], cleaned["agents"], cleaned["is_enabled"])
+        for scope in sorted(new.beyond(self._old_grant()) & self.out_of_reach):
+            rights = ", ".join(SESSION_RIGHTS_OF[scope])
+            self.add_error(
+                "scopes",
+                f"To give {scope} takes these permissions for sessions: {rights}.",
+            )
+        return cleaned
+
+    def _old_grant(self) -> Grant:
+        row = self.instance
+        if row._state.adding or texts_fault(row.scopes) or texts_fault(row.agents):
+            return Grant.of((), (), False)
+        return Grant.of(row.scopes, row.agents, row.is_enabled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from sessions_app.authority import may_do_to_sessions
 from sessions_app.lines_field import Lines
 from widget.accent import accent_warning
 from widget.models import Embed
@@ -20,10 +21,20 @@ PREVIEW_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self';"
     " frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 )
+RIGHTS_OF_VISITORS = ("view", "change", "delete")
+NOT_BY_YOU = (
+    "Whoever knows the secret can read, continue and delete the conversations of users."
+    " So this takes these permissions for sessions: view, change, delete."
+)
 
 
 class EmbedForm(forms.ModelForm[Embed]):
-    """The secret is written, never shown; whether there is one is."""
+    """The secret is written, never shown; whether there is one is.
+
+    ``may_vouch`` is set for each request: with the secret one can be any user.
+    """
+
+    may_vouch: ClassVar[bool] = False
 
     secret = forms.CharField(
         required=False, widget=forms.PasswordInput(render_value=False)
@@ -92,7 +103,13 @@ class EmbedForm(forms.ModelForm[Embed]):
         """A new secret, the stored one, or none."""
         cleaned = super().clean() or self.cleaned_data
         is_removed = cleaned.get("remove_secret", False)
-        if is_removed and cleaned.get("secret"):
+        # Users' conversations are found by the embed's key, whichever row has it.
+        is_moved = bool(self.instance.secret) and (
+            cleaned.get("key") != self.instance.key
+        )
+        if not self.may_vouch and (is_moved or cleaned.get("secret")):
+            self.add_error("key" if is_moved else "secret", NOT_BY_YOU)
+        elif is_removed and cleaned.get("secret"):
             self.add_error("remove_secret", "Set a secret or remove it, not both.")
         elif is_removed:
             self.instance.secret = ""
@@ -109,6 +126,13 @@ class EmbedAdmin(admin.ModelAdmin[Embed]):
     list_display = ("key", "agent", "title", "origins", "is_enabled")
 
     change_form_template = "admin/widget/embed/change_form.html"
+
+    def get_form(
+        self, request: HttpRequest, *args: Any, **kwargs: Any
+    ) -> type[EmbedForm]:
+        form = cast(type[EmbedForm], super().get_form(request, *args, **kwargs))
+        form.may_vouch = may_do_to_sessions(request.user, RIGHTS_OF_VISITORS)
+        return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Embed | None = None) -> Any:
         """By what they are for; what is not set cannot be removed."""

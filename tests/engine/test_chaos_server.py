@@ -119,7 +119,9 @@ def place(engine: Engine, chaos: LLMockServer, row: Row) -> None:
         provider = Provider.objects.get(name=name)
         provider.kind, provider.allow_private = kind, True
         provider.base_url = chaos.url + PATHS[kind]
-        provider.first_content_timeout_s = provider.idle_timeout_s = 0.5
+        # Only silence is to run into them, so that each fault is seen for what it is.
+        patience_s = 0.5 if row.fault == "stall" else 20.0
+        provider.first_content_timeout_s = provider.idle_timeout_s = patience_s
         provider.cool_until = None
         provider.save()
     engine.agent.route = [f"primary/{BROKEN}", f"backup/{WHOLE}"][: 1 + row.has_backup]

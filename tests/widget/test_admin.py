@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 
 from tests.fakes.edge import People
@@ -80,3 +83,45 @@ def test_new_embed_needs_a_secret_to_require_identity(
     assert admin_client.post("/admin/widget/embed/add/", form).status_code == 302
     assert Embed.objects.get(key="pk_new").is_identity_required
     make_embed(people.agent, "pk_other")
+
+
+@pytest.fixture
+def editor(client: Client, django_user_model: Any) -> Any:
+    """Somebody who may do anything to embeds, and nothing else yet."""
+    user = django_user_model.objects.create_user("ed", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__model="embed"))
+    client.force_login(user)
+    return user
+
+
+def test_secret_is_written_by_whoever_may_read_what_it_opens(
+    client: Client, editor: Any, embed: Embed, form: dict[str, str]
+) -> None:
+    path = path_of(embed)
+    page = client.post(path, {**form, "secret": SECRET}).content.decode()
+    assert "Whoever knows the secret can read" in page
+    embed.refresh_from_db()
+    assert embed.secret == ""
+    rights = Permission.objects.filter(
+        content_type__model="session",
+        codename__in=[f"{right}_session" for right in ("view", "change", "delete")],
+    )
+    editor.user_permissions.add(*rights)
+    assert client.post(path, {**form, "secret": SECRET}).status_code == 302
+    embed.refresh_from_db()
+    assert embed.secret == SECRET
+
+
+def test_known_secret_does_not_move_to_another_key(
+    client: Client, editor: Any, embed: Embed, form: dict[str, str]
+) -> None:
+    path = path_of(embed)
+    Embed.objects.filter(pk=embed.pk).update(secret=SECRET)
+    moved = {**form, "key": "pk_other"}
+    assert client.post(path, moved).status_code == 200
+    # All else of such an embed is the editor's.
+    assert client.post(path, {**form, "title": "Ask us"}).status_code == 302
+    removed = {**form, "title": "Ask us", "remove_secret": "on"}
+    assert client.post(path, removed).status_code == 302
+    embed.refresh_from_db()
+    assert (embed.key, embed.title, embed.secret) == (form["key"], "Ask us", "")

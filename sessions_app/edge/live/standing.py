@@ -25,9 +25,10 @@ class Standing:
     credential is revoked, has run out or came from an origin that is not listed now.
 
     Followers are looked at with their heartbeats and events, after LOOK_S seconds at
-    most, and later where there are many: a look costs one to four short queries, about
-    0.5 ms of the processor. LOOKS_PER_S bounds that to some 3 % of a core, so that a
-    process with 5,000 idle streams needs up to 100 seconds to see them all.
+    most, and later where there are many: a look costs one to four short queries,
+    measured at 0.2 ms of the processor for a key, 0.6 for a visitor, 0.9 for staff.
+    LOOKS_PER_S bounds that to 1, 3 or 5 % of a core, so that a process with 5,000 idle
+    streams needs up to 100 seconds to see them all.
     """
 
     def __init__(self, principal: Principal, look_up: Callable[[], Principal]) -> None:
