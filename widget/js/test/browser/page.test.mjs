@@ -1,9 +1,17 @@
 /** What the chat may know of the page that it stands in. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lastReply, openChat, say, useBrowser } from "./chromium.mjs";
+import { field, lastReply, openChat, say, useBrowser } from "./chromium.mjs";
 
 const stage = useBrowser();
+
+/** As with a mouse: the focus leaves the chat, to which it went with the button. */
+async function allowAndGoToPage(page) {
+  await page.getByRole("button", { name: "Allow" }).click();
+  const handle = await field(page).elementHandle();
+  await page.waitForFunction((node) => node.matches(":focus"), handle);
+  await page.locator("header").click();
+}
 
 test("the page is told of only after the visitor agrees", async () => {
   const { page, server } = stage;
@@ -29,7 +37,7 @@ test("the model sees the page and what is selected there, once the visitor agree
   await say(page, "echo before");
   await lastReply(page);
   assert.deepEqual(offered(), []);
-  await page.getByRole("button", { name: "Allow" }).click();
+  await allowAndGoToPage(page);
   await page.locator("h1").selectText();
   await say(page, "where am I?");
   const told = (await lastReply(page)).replace("The page said: ", "");
@@ -58,7 +66,7 @@ test("a selection is cut, and forgotten when the page lets go of it", async () =
   const { page, server } = stage;
   server.config = { ...server.config, pageTool: true };
   await openChat(page, `${server.origin}/`);
-  await page.getByRole("button", { name: "Allow" }).click();
+  await allowAndGoToPage(page);
   await page.locator("h1").evaluate((heading) => (heading.textContent = "x".repeat(9000)));
   await page.locator("h1").selectText();
   const selection = async () => {
