@@ -14,21 +14,27 @@ django_app = get_asgi_application()
 from django.conf import settings  # noqa: E402
 
 from lantern_site.proxies import TrustedProxies  # noqa: E402
-from lantern_site.status_paths import StatusPaths, no_socket  # noqa: E402
+from lantern_site.status_paths import (  # noqa: E402
+    ProbeHosts,
+    StatusPaths,
+    no_socket,
+)
 from sessions_app.edge.live.body_limit import App, BodyLimit  # noqa: E402
 from sessions_app.edge.live.routing import http_app, socket_app  # noqa: E402
 from sessions_app.engine.consumer import EngineTask, engine  # noqa: E402
 from widget.cors import Cors  # noqa: E402
 
+site = ProbeHosts(django_app)
+
 
 def build_application(engine: EngineTask) -> App:
     """The whole site around one engine: everything that a request passes."""
-    return _around(engine, Cors(BodyLimit(http_app(django_app))), socket_app)
+    return _around(engine, Cors(BodyLimit(http_app(site))), socket_app)
 
 
 def build_worker_application(engine: EngineTask) -> App:
     """How a worker is, and nothing else."""
-    return _around(engine, StatusPaths(BodyLimit(django_app)), no_socket)
+    return _around(engine, StatusPaths(BodyLimit(site)), no_socket)
 
 
 def _around(engine: EngineTask, http: App, socket: App) -> App:

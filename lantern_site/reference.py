@@ -58,7 +58,8 @@ VARIABLES = (
     Variable(
         "LANTERN_ALLOWED_HOSTS",
         "`localhost,127.0.0.1,[::1]`",
-        "Host names that the server answers to, comma-separated.",
+        "Host names that the server answers to, comma-separated;"
+        " [probes](../howto/operate.md#is-it-well) need none of them.",
     ),
     Variable(
         "LANTERN_TRUSTED_PROXIES",

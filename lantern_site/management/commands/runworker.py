@@ -55,7 +55,6 @@ class Command(BaseCommand):
 
     def _serve(self, options: dict[str, Any]) -> None:
         host, port = options["host"], options["port"]
-        settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "localhost"]
         serve = server_named(options["server"])
 
         def ready() -> None:
