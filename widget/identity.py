@@ -50,6 +50,8 @@ def is_user(visitor_id: str) -> bool:
 def verified_user(embed: Embed, identity: Mapping[str, str]) -> User:
     """The user that ``token``, or ``userId`` and ``hash``, is a proof of.
 
+    A token may stand in place of the hash; then it must be of that very user.
+
     Raises BadRequest for what cannot be one, Unauthorized for what proves nothing.
     """
     given = set(identity)
@@ -59,7 +61,14 @@ def verified_user(embed: Embed, identity: Mapping[str, str]) -> User:
         raise BadRequest("This embed has no secret to verify with.", param=PARAM)
     if "token" in given:
         return _user_of_token(embed.secret, identity["token"])
-    return _user_of_hash(embed.secret, identity["userId"], identity["hash"])
+    user_id, proof = identity["userId"], identity["hash"]
+    # Hex has no full stop, and a JWT has two: a page's tag has one place for either.
+    if "." not in proof:
+        return _user_of_hash(embed.secret, user_id, proof)
+    user = _user_of_token(embed.secret, proof)
+    if user.id != user_id:
+        raise Unauthorized("The identity's token is of another user than 'userId'.")
+    return user
 
 
 def _user_of_hash(secret: str, user_id: str, digest: str) -> User:

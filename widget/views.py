@@ -77,9 +77,10 @@ class IdentityBody(StrictSerializer):
     )
     userId = StrictCharField(max_length=200, required=False)
     hash = StrictCharField(
-        max_length=64,
+        max_length=8192,
         required=False,
-        help_text="HMAC-SHA256 of `userId` with the embed's secret, in hex.",
+        help_text="HMAC-SHA256 of `userId` with the embed's secret, in hex; or a JWT as"
+        " above, whose `sub` is `userId`.",
     )
 
 

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import hmac
+import time
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ImproperlyConfigured
 from django.template import Context, Engine, TemplateSyntaxError
 
+from sessions_app.models import Session
 from tests.fakes.live_server import ROOT
 from tests.widget.conftest import Visitors
 from widget.models import Embed
@@ -68,6 +71,56 @@ def test_signed_user_is_taken_by_the_server(visitors: Visitors, embed: Embed) ->
     assert attributes["data-user-id"] == str(user.pk)
     identity = {"userId": str(user.pk), "hash": attributes["data-user-hash"]}
     assert visitors.bootstrap(identity=identity).status == 200
+
+
+LONG = "a secret of the shop's own, 32 characters or more"
+
+
+def test_token_of_the_tag_is_taken_by_the_server(
+    visitors: Visitors, embed: Embed, settings: Any
+) -> None:
+    settings.LANTERN_WIDGET = {"key": "pk_shop", "secret": LONG, "proof": "token"}
+    embed.secret = LONG
+    embed.save()
+    user = User.objects.create(username="k", first_name="Käthe", email="k@x.example")
+    attributes = render("identity=user", user=user)
+    # What the widget sends, by these two attributes: see widget.ts.
+    identity = {
+        "userId": attributes["data-user-id"],
+        "hash": attributes["data-user-hash"],
+    }
+    visitors.session(visitors.token(identity=identity))
+    session = Session.objects.get(user=str(user.pk))
+    assert session.metadata == {"user": {"name": "Käthe", "email": "k@x.example"}}
+    answer = visitors.bootstrap(identity={**identity, "userId": "another"})
+    assert (answer.status, answer.code) == (401, "unauthorized")
+
+
+def test_token_ends_within_the_hour() -> None:
+    token = render("'pk_shop' '42' proof='token' secret=secret", secret=LONG)
+    claims = jwt.decode(str(token["data-user-hash"]), LONG, algorithms=["HS256"])
+    assert claims == {"sub": "42", "exp": claims["exp"]}
+    assert 3590 < claims["exp"] - time.time() <= 3600
+
+
+# Django keeps addresses of 254 characters; the server would refuse the whole token.
+def test_what_is_too_long_for_a_claim_is_left_out() -> None:
+    user = User(pk=7, first_name="Ann", email="a" * 190 + "@shop.example")
+    token = render("'pk_shop' user proof='token' secret=secret", user=user, secret=LONG)
+    claims = jwt.decode(str(token["data-user-hash"]), LONG, algorithms=["HS256"])
+    assert (claims["name"], "email" in claims) == ("Ann", False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("proof='jwt' secret='s3cret'", "'jwt'; it knows: hash, token"),
+        ("proof='token' secret='s3cret'", "32 characters"),
+    ],
+)
+def test_proof_that_cannot_be_is_a_fault(arguments: str, words: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=words):
+        render(f"'pk_shop' '42' {arguments}")
 
 
 @pytest.mark.parametrize("nobody", [None, AnonymousUser(), ""])
@@ -129,5 +182,8 @@ def test_every_option_is_an_attribute_of_the_widget() -> None:
 def test_file_needs_nothing_of_lantern() -> None:
     source = Path(str(lantern.__file__)).read_text()
     imports = [x for x in source.splitlines() if x.startswith(("import", "from"))]
-    allowed = ("django", "__future__", "hashlib", "typing", "hmac")
+    allowed = (
+        *("django", "__future__", "base64", "hashlib", "hmac"),
+        *("json", "time", "typing"),
+    )
     assert all(line.split()[1].split(".")[0] in allowed for line in imports)

@@ -6,6 +6,9 @@ Needs Django and nothing else of Lantern, so that another site can copy this one
 from __future__ import annotations
 
 import hmac
+import json
+import time
+from base64 import urlsafe_b64encode
 from hashlib import sha256
 from typing import Any
 
@@ -34,6 +37,11 @@ OPTIONS = (
     "theme",
     "z_index",
 )
+PROOFS = ("hash", "token")
+TOKEN_LIFE_S = 3600
+SHORTEST_SECRET = 32
+LONGEST_CLAIM = 200
+"""The server refuses more, and the user with it."""
 _UNSAID = object()
 
 
@@ -43,6 +51,7 @@ def lantern_widget(
     identity: Any = _UNSAID,
     *,
     secret: str = "",
+    proof: str = "",
     server: str = "",
     nonce: Any = "",
     **options: Any,
@@ -50,7 +59,9 @@ def lantern_widget(
     """The script tag.
 
     ``identity`` is a user, or an id of one; an anonymous user or None says that nobody
-    is logged in. ``LANTERN_WIDGET`` in the settings may hold key, secret and server.
+    is logged in. ``proof`` is ``hash``, or ``token``: one that ends after an hour, and
+    tells name and email. ``LANTERN_WIDGET`` in the settings may hold key, secret, proof
+    and server.
     """
     stored = getattr(settings, "LANTERN_WIDGET", {})
     key = key or stored.get("key", "")
@@ -63,7 +74,8 @@ def lantern_widget(
     attributes: dict[str, Any] = {"src": f"{server}/widget.js", "data-key": key}
     if identity is not _UNSAID:
         secret = secret or stored.get("secret", "")
-        attributes |= _signed(_user_id(identity), secret)
+        proof = proof or stored.get("proof", PROOFS[0])
+        attributes |= _signed(identity, secret, proof)
     for name, value in options.items():
         attributes |= _option(name, value)
     # A nonce may be made when it is asked for, and is text only then.
@@ -78,7 +90,13 @@ def _user_id(identity: Any) -> str:
     return str(getattr(identity, "pk", identity))
 
 
-def _signed(user_id: str, secret: str) -> dict[str, str]:
+def _signed(identity: Any, secret: str, proof: str) -> dict[str, str]:
+    if proof not in PROOFS:
+        raise ImproperlyConfigured(
+            f"{{% lantern_widget %}} does not know the proof {proof!r}; it knows:"
+            f" {', '.join(PROOFS)}."
+        )
+    user_id = _user_id(identity)
     if not user_id:
         return {"data-user-id": ""}
     if not secret:
@@ -86,8 +104,41 @@ def _signed(user_id: str, secret: str) -> dict[str, str]:
             "{% lantern_widget %} needs the embed's secret to sign who the user is:"
             " LANTERN_WIDGET['secret'] in the settings."
         )
-    digest = hmac.new(secret.encode(), user_id.encode(), sha256).hexdigest()
-    return {"data-user-id": user_id, "data-user-hash": digest}
+    if proof == "token":
+        signed = _token(user_id, identity, secret)
+    else:
+        signed = hmac.new(secret.encode(), user_id.encode(), sha256).hexdigest()
+    return {"data-user-id": user_id, "data-user-hash": signed}
+
+
+def _token(user_id: str, user: Any, secret: str) -> str:
+    if len(secret.encode()) < SHORTEST_SECRET:
+        raise ImproperlyConfigured(
+            "{% lantern_widget %} signs tokens only with a secret of"
+            f" {SHORTEST_SECRET} characters or more."
+        )
+    full_name = getattr(user, "get_full_name", str)()
+    known = {"name": full_name, "email": getattr(user, "email", "")}
+    claims = {
+        "sub": user_id,
+        "exp": int(time.time()) + TOKEN_LIFE_S,
+        **{name: text for name, text in known.items() if _is_claim(text)},
+    }
+    body = f"{_encoded({'alg': 'HS256', 'typ': 'JWT'})}.{_encoded(claims)}"
+    mac = hmac.new(secret.encode(), body.encode(), sha256).digest()
+    return f"{body}.{_base64url(mac)}"
+
+
+def _is_claim(text: object) -> bool:
+    return isinstance(text, str) and 0 < len(text) <= LONGEST_CLAIM
+
+
+def _encoded(claims: dict[str, Any]) -> str:
+    return _base64url(json.dumps(claims).encode())
+
+
+def _base64url(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _option(name: str, value: Any) -> dict[str, str]:

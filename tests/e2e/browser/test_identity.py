@@ -79,3 +79,21 @@ async def test_new_visitor_solves_the_puzzle_unseen(shop: Shop) -> None:
     await shop.visit.open(shop.url)
     await shop.visit.say("hi")
     assert await shop.visit.last_reply() == "hello"
+
+
+# The tag has one attribute for a proof; a token stands in it as a hash does.
+async def test_tag_with_a_token_says_who_the_user_is(shop: Shop) -> None:
+    provision(shop, 'identity = "required"\n')
+    shop.upstream.enqueue(reply(["to alice"]))
+    claims = {"sub": "alice", "exp": int(time.time()) + 300}
+    token = jwt.encode(claims, SECRET, algorithm="HS256")
+    await shop.visit.page.add_init_script(
+        f"""new MutationObserver(() => {{
+            const tag = document.querySelector("script[data-key]");
+            if (tag) tag.dataset.userId = "alice";
+            if (tag) tag.dataset.userHash = "{token}";
+        }}).observe(document, {{childList: true, subtree: true}});"""
+    )
+    await shop.visit.open(shop.url)
+    await shop.visit.say("hello")
+    assert await shop.visit.last_reply() == "to alice"
