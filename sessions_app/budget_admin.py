@@ -10,8 +10,27 @@ from django.utils import timezone
 from sessions_app.domain.budget import Period, period_name
 from sessions_app.models import Budget, BudgetLedger
 from sessions_app.models.budget import OWN_KINDS
+from sessions_app.target_field import TargetForm
 
 MAX_LEDGERS = 50
+
+
+class BudgetForm(TargetForm):
+    """On whom, and how much in which time."""
+
+    each = {"visitor": "Each visitor", "session": "Each session"}
+
+    class Meta:
+        model = Budget
+        fields = (
+            "on",
+            "period",
+            "usd",
+            "tokens",
+            "fallback_input",
+            "fallback_output",
+            "is_enabled",
+        )
 
 
 class LedgerInline(admin.TabularInline[BudgetLedger, Budget]):
@@ -39,6 +58,7 @@ class LedgerInline(admin.TabularInline[BudgetLedger, Budget]):
 class BudgetAdmin(admin.ModelAdmin[Budget]):
     """What may be spent."""
 
+    form = BudgetForm
     list_display = ("on", "period", "usd", "tokens", "spent_now", "is_enabled")
     inlines = (LedgerInline,)
 

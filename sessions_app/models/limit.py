@@ -62,7 +62,9 @@ class RequestLimit(models.Model):
 
     def clean(self) -> None:
         """Refuse a limit on nothing, or of nothing."""
-        if fault := limit_fault(self.on, self.concurrent_turns):
-            raise ValidationError(fault)
+        # An 'on' that is missing is refused by its field.
+        if self.on and (fault := limit_fault(self.on, self.concurrent_turns)):
+            field = "concurrent_turns" if self.on == ADDRESS else "on"
+            raise ValidationError({field: fault})
         if self.requests_per_minute is None and self.concurrent_turns is None:
             raise ValidationError("Write a limit of requests, of turns, or both.")
