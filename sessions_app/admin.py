@@ -39,7 +39,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.api_key import new_key
 from sessions_app.price_admin import shipped_table
-from sessions_app.provider_form import ProviderForm
+from sessions_app.provider_form import FIELDSETS, ProviderForm
 from sessions_app.provision.sections.provider import EXEC
 from sessions_app.session_filters import (
     CallFilter,
@@ -154,6 +154,7 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
     """Accounts at model providers."""
 
     form = ProviderForm
+    fieldsets = FIELDSETS
     list_display = (
         "name",
         "kind",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -31,6 +33,16 @@ class BudgetForm(TargetForm):
             "fallback_output",
             "is_enabled",
         )
+        labels: ClassVar[dict[str, str]] = {
+            "usd": "USD",
+            "fallback_input": "Fallback price, input",
+            "fallback_output": "Fallback price, output",
+        }
+        help_texts: ClassVar[dict[str, str]] = {
+            "usd": "At most so much in a period; empty: no limit in money.",
+            "tokens": "At most so many in a period; empty: no limit in tokens.",
+            "fallback_output": "The same for tokens of the reply.",
+        }
 
 
 class LedgerInline(admin.TabularInline[BudgetLedger, Budget]):

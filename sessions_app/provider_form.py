@@ -25,6 +25,34 @@ from sessions_app.provision.sections.provider import (
     check_base_url,
 )
 from sessions_app.store.catalog import config_of
+from sessions_app.written_lines import Arguments
+
+FIELDSETS: Any = (
+    (None, {"fields": ("name", "kind", "is_enabled")}),
+    (
+        "Where it is",
+        {"fields": ("service", "base_url", "api_key", "allow_private")},
+    ),
+    (
+        "A command on this machine",
+        {
+            "fields": ("command", "output", "text_path"),
+            "description": "Only for the kind exec.",
+        },
+    ),
+    (
+        "Limits",
+        {
+            "fields": (
+                "context_tokens",
+                "connect_timeout_s",
+                "first_content_timeout_s",
+                "idle_timeout_s",
+            )
+        },
+    ),
+    ("Prices that come along", {"fields": ("shipped_prices",)}),
+)
 
 
 class ProviderForm(forms.ModelForm[Provider]):
@@ -42,13 +70,33 @@ class ProviderForm(forms.ModelForm[Provider]):
         " local one may be at a private address.",
     )
     api_key = forms.CharField(
+        label="API key",
         required=False,
         widget=forms.PasswordInput(render_value=False),
         help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
     )
 
+    command = Arguments(
+        required=False,
+        help_text="The program, then its arguments, one a line. No shell reads them, so"
+        " they need no quotes.",
+    )
+
     class Meta:
         model = Provider
+        labels: ClassVar[dict[str, str]] = {
+            "base_url": "Address",
+            "allow_private": "May be at a private address",
+            "connect_timeout_s": "Seconds to connect",
+            "first_content_timeout_s": "Seconds to the first content",
+            "idle_timeout_s": "Seconds of silence",
+        }
+        help_texts: ClassVar[dict[str, str]] = {
+            "base_url": "Where the API begins, such as https://api.openai.com/v1; empty"
+            " for a service whose address is known.",
+            "allow_private": "For a model in your own network.",
+            "output": "text, or jsonl: one JSON value a line.",
+        }
         fields = (
             "name",
             "kind",
@@ -77,16 +125,6 @@ class ProviderForm(forms.ModelForm[Provider]):
             except Refused as error:
                 raise forms.ValidationError(f"This {error}") from error
         return url
-
-    def clean_command(self) -> list[str]:
-        command = self.cleaned_data["command"] or []
-        if not isinstance(command, list) or not all(
-            isinstance(part, str) for part in command
-        ):
-            raise forms.ValidationError(
-                'Write a JSON list of texts, such as ["/opt/model/answer", "--fast"].'
-            )
-        return command
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean() or self.cleaned_data

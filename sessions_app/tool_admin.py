@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar, cast
 
 from django import forms
@@ -22,6 +21,7 @@ from sessions_app.models import Tool
 from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
 from sessions_app.tools.registry import check_tool
+from sessions_app.written_lines import HeaderLines
 
 
 class ToolForm(forms.ModelForm[Tool]):
@@ -32,11 +32,11 @@ class ToolForm(forms.ModelForm[Tool]):
 
     may_run: ClassVar[bool] = False
 
-    headers = forms.CharField(
+    headers = HeaderLines(
         required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="A JSON object of HTTP headers; stored encrypted and not shown again."
-        " Leave it empty to keep those that are stored.",
+        rows=3,
+        help_text="HTTP headers, one a line, as in Authorization: Bearer abc. Stored"
+        " encrypted and not shown again; leave it empty to keep those that are stored.",
     )
 
     class Meta:
@@ -57,18 +57,7 @@ class ToolForm(forms.ModelForm[Tool]):
         self.initial["headers"] = ""
 
     def clean_headers(self) -> str:
-        text = self.cleaned_data["headers"]
-        if not text:
-            return str(self.instance.headers)
-        try:
-            headers = json.loads(text)
-        except ValueError as error:
-            raise forms.ValidationError("This is not JSON.") from error
-        if not isinstance(headers, dict) or not all(
-            isinstance(value, str) for value in headers.values()
-        ):
-            raise forms.ValidationError("Write a JSON object of texts.")
-        return json.dumps(headers)
+        return str(self.cleaned_data["headers"] or self.instance.headers)
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean() or self.cleaned_data

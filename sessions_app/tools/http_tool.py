@@ -64,8 +64,8 @@ class HttpTool:
         url = str(settings.get("url", ""))
         _check_template(url, allow_private=config.allow_private)
         for name, text in config.headers.items():
-            if not _HEADER_NAME.fullmatch(name) or _NO_HEADER.search(text):
-                raise ToolFault(f"the header {name!r} cannot be sent.")
+            if fault := header_fault(name, text):
+                raise ToolFault(fault)
         return cls(
             ToolSpec(config.name, config.description, schema),
             method,
@@ -128,6 +128,13 @@ class HttpTool:
         headers.setdefault("Idempotency-Key", f"{context.turn_id}/{context.call_id}")
         url = urlunsplit((parts.scheme, parts.netloc, path, urlencode(pairs), ""))
         return Request(self.method, url, headers, encoded, self.allow_private)
+
+
+def header_fault(name: str, text: str) -> str:
+    """Why a header cannot be sent, without its value; empty if it can."""
+    if _HEADER_NAME.fullmatch(name) and not _NO_HEADER.search(text):
+        return ""
+    return f"the header {name!r} cannot be sent."
 
 
 def _check_template(url: str, *, allow_private: bool) -> None:

@@ -15,7 +15,7 @@ ADD = "/admin/sessions_app/provider/add/"
 FORM = {
     "name": "own",
     "kind": "exec",
-    "command": '["true", "--fast"]',
+    "command": "true\r\n--fast",
     "output": "text",
     "text_path": "",
     "base_url": "",
@@ -44,14 +44,35 @@ def test_superuser_sets_up_a_command(admin_client: Client) -> None:
     assert (row.kind, row.command) == ("exec", ["true", "--fast"])
 
 
+# An argument may hold what a line cannot: the form must give back what it was given.
+def test_form_keeps_arguments_as_they_are(admin_client: Client) -> None:
+    command = [
+        "true",
+        "",
+        " two words ",
+        "a\nb",
+        '"quoted"',
+        "plain word",
+        "C:\\x",
+        "ä",
+    ]
+    row = Provider.objects.create(name="own", kind="exec", command=command)
+    path = f"/admin/sessions_app/provider/{row.pk}/change/"
+    form = admin_client.get(path).context["adminform"].form
+    shown = form["command"].value()
+    assert shown.splitlines()[5:7] == ["plain word", "C:\\x"]
+    assert admin_client.post(path, {**FORM, "command": shown}).status_code == 302
+    row.refresh_from_db()
+    assert row.command == command
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"command": ""}, "a program, then its arguments"),
-        ({"command": "true --fast"}, "Enter a valid JSON"),
-        ({"command": '"true"'}, "Write a JSON list of texts"),
-        ({"command": '["true", 1]'}, "Write a JSON list of texts"),
-        ({"command": '["no-such-program"]'}, "not here or not executable"),
+        ({"command": "true --fast"}, "not here or not executable"),
+        ({"command": 'true\n"--fast'}, "Line 2: what begins with a double quote"),
+        ({"command": "no-such-program"}, "not here or not executable"),
         ({"output": "jsonl"}, "must lead to the text in each line"),
         ({"kind": "openai"}, "only for the kind exec"),
         ({"kind": "pigeon"}, "Select a valid choice"),
@@ -66,7 +87,7 @@ def test_command_that_cannot_run_is_refused(
     assert not Provider.objects.exists()
 
 
-LOCAL = {**FORM, "kind": "openai", "service": "ollama", "command": "[]"}
+LOCAL = {**FORM, "kind": "openai", "service": "ollama", "command": ""}
 
 
 def test_service_fills_in_its_address(admin_client: Client) -> None:
@@ -110,14 +131,14 @@ def test_editor_may_not_add_a_command(editor: Client) -> None:
     page = editor.post(ADD, FORM)
     assert "Only a superuser may have the server run commands" in page.content.decode()
     assert not Provider.objects.exists()
-    plain = {**FORM, "kind": "demo", "command": "[]"}
+    plain = {**FORM, "kind": "demo", "command": ""}
     assert editor.post(ADD, plain).status_code == 302
 
 
 def test_editor_may_not_change_a_command(editor: Client) -> None:
     row = Provider.objects.create(name="own", kind="exec", command=["true"])
     path = f"/admin/sessions_app/provider/{row.pk}/change/"
-    other = {**FORM, "command": '["false"]'}
+    other = {**FORM, "command": "false"}
     assert editor.post(path, other).status_code == 403
     demo = Provider.objects.create(name="demo", kind="demo")
     path = f"/admin/sessions_app/provider/{demo.pk}/change/"
@@ -129,7 +150,7 @@ def test_editor_may_not_change_a_command(editor: Client) -> None:
 KEPT = {
     "name": "own",
     "kind": "openai",
-    "command": "[]",
+    "command": "",
     "service": "",
     "base_url": "https://models.example/v1",
 }

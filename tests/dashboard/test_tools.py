@@ -115,7 +115,7 @@ def test_stored_headers_do_not_follow_the_address(
     assert is_kept or "write this again" in page.content.decode()
     row.refresh_from_db()
     assert (row.settings == {"url": url}, row.headers) == (is_kept, secret)
-    own = form(kind, {"url": url}, headers='{"X-Own": "1"}')
+    own = form(kind, {"url": url}, headers="X-Own: 1")
     assert editor.post(path, own).status_code == 302
 
 
@@ -123,4 +123,39 @@ def test_editor_may_not_open_private_addresses(editor: Client) -> None:
     inside = {"url": "http://169.254.169.254/latest"}
     page = editor.post(ADD, form("http", inside, allow_private="on"))
     assert "Only a superuser may open private" in page.content.decode()
+    assert not Tool.objects.exists()
+
+
+def test_headers_are_lines_and_stay_hidden(editor: Client) -> None:
+    lines = "Authorization: Bearer s3cret:x\r\n\r\n X-Shop :\t7"
+    url = {"url": "https://shop.example/stock"}
+    assert editor.post(ADD, form("http", url, headers=lines)).status_code == 302
+    row = Tool.objects.get()
+    expected = {"Authorization": "Bearer s3cret:x", "X-Shop": "7"}
+    assert json.loads(row.headers) == expected
+    path = f"/admin/sessions_app/tool/{row.pk}/change/"
+    assert "s3cret" not in editor.get(path).content.decode()
+    assert editor.post(path, form("http", url)).status_code == 302
+    row.refresh_from_db()
+    assert json.loads(row.headers) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("X-A: 1\nBearer s3cret", "Line 2: write a name, a colon and a value"),
+        ("X A: s3cret", "Line 1: the header &#x27;X A&#x27; cannot be sent"),
+        ("X-A: s3cret\u20ac", "Line 1: the header"),
+        ("X-A: s3cret\nx-a: 2", "is twice"),
+    ],
+)
+def test_wrong_headers_are_named_and_kept(
+    editor: Client, lines: str, words: str
+) -> None:
+    url = {"url": "https://shop.example/stock"}
+    answer = editor.post(ADD, form("http", url, headers=lines))
+    shown = answer.context["adminform"].form
+    assert words in answer.content.decode()
+    assert "s3cret" not in str(shown.errors)
+    assert shown["headers"].value() == lines
     assert not Tool.objects.exists()
