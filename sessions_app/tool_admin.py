@@ -17,11 +17,39 @@ from sessions_app.authority import (
     opens_inside,
     tool_runs_here,
 )
+from sessions_app.domain.tooling import HTTP, MCP, PYTHON
 from sessions_app.models import Tool
 from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
+from sessions_app.tools.http_tool import METHODS
 from sessions_app.tools.registry import check_tool
-from sessions_app.written_lines import HeaderLines
+from sessions_app.written_lines import Arguments, HeaderLines, JsonObject, Pairs
+
+KIND_FIELDS = {
+    HTTP: ("url", "method", "input_schema", "query", "body"),
+    MCP: ("url", "command"),
+    PYTHON: ("path",),
+}
+SETTINGS = ("url", "method", "input_schema", "query", "body", "command", "path")
+COLUMNS = (
+    "name",
+    "kind",
+    "description",
+    "headers",
+    "allow_private",
+    "needs_approval",
+    "is_enabled",
+)
+FIELDSETS: Any = (
+    (None, {"fields": ("name", "kind", "description", "needs_approval", "is_enabled")}),
+    ("http and mcp: where it is", {"fields": ("url", "headers", "allow_private")}),
+    (
+        "http: what is asked",
+        {"fields": ("method", "input_schema", "query", "body")},
+    ),
+    ("mcp: a program on this machine", {"fields": ("command",)}),
+    ("python: a function", {"fields": ("path",)}),
+)
 
 
 class ToolForm(forms.ModelForm[Tool]):
@@ -39,21 +67,63 @@ class ToolForm(forms.ModelForm[Tool]):
         " encrypted and not shown again; leave it empty to keep those that are stored.",
     )
 
+    url = forms.CharField(
+        required=False,
+        label="Address",
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
+        help_text="Of the kind http, with {name} where an argument goes, as in"
+        " https://api.example.com/weather/{city}; or of an MCP server.",
+    )
+    method = forms.ChoiceField(
+        required=False,
+        choices=[("", "GET, if nothing is chosen"), *((x, x) for x in METHODS)],
+    )
+    input_schema = JsonObject(
+        required=False,
+        label="Arguments",
+        help_text="What the model is to tell the tool, as a JSON Schema, such as"
+        ' {"type": "object", "properties": {"city": {"type": "string"}}}.',
+    )
+    query = Pairs(
+        required=False,
+        rows=3,
+        help_text="More of the query, as name=value, one a line; may hold {name}.",
+    )
+    body = JsonObject(
+        required=False,
+        help_text="The JSON body; texts in it may hold {name}. Without one, arguments"
+        " that stand nowhere else are the body.",
+    )
+    command = Arguments(
+        required=False,
+        help_text="The program of an MCP server on this machine, then its arguments,"
+        " one a line.",
+    )
+    path = forms.CharField(
+        required=False,
+        label="Function",
+        widget=forms.TextInput(attrs={"class": "vTextField"}),
+        help_text="Such as package.module:function.",
+    )
+
     class Meta:
         model = Tool
-        fields = (
-            "name",
-            "kind",
-            "description",
-            "settings",
-            "headers",
-            "allow_private",
-            "needs_approval",
-            "is_enabled",
-        )
+        fields = COLUMNS
+        labels: ClassVar[dict[str, str]] = {
+            "allow_private": "May be at a private address",
+            "needs_approval": "Asks first",
+        }
+        help_texts: ClassVar[dict[str, str]] = {
+            "allow_private": "For a server in your own network.",
+        }
+        widgets: ClassVar[dict[str, Any]] = {
+            "description": forms.Textarea(attrs={"rows": 3})
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        stored = self.instance.settings
+        self.initial.update(stored if isinstance(stored, dict) else {})
         self.initial["headers"] = ""
 
     def clean_headers(self) -> str:
@@ -63,21 +133,33 @@ class ToolForm(forms.ModelForm[Tool]):
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
-        if not isinstance(cleaned.get("settings") or {}, dict):
-            raise forms.ValidationError({"settings": "Write a JSON object."})
+        settings = self._settings(cleaned)
+        if self.errors:
+            return cleaned
         # Before the tool is looked at: to look at a Python path is to import it.
-        if not self.may_run and tool_runs_here(cleaned["kind"], cleaned["settings"]):
+        if not self.may_run and tool_runs_here(cleaned["kind"], settings):
             raise forms.ValidationError(
                 {"kind": "Only a superuser may have the server run programs."}
             )
-        tool = Tool(**{name: cleaned[name] for name in self.Meta.fields})
-        tool.settings = tool.settings or {}
+        tool = Tool(**{name: cleaned[name] for name in COLUMNS})
+        tool.settings = settings
         try:
             check_tool(tool_config(tool))
         except ToolFault as error:
-            raise forms.ValidationError(f"This tool cannot work: {error}") from error
+            field = error.setting or KIND_FIELDS[cleaned["kind"]][0]
+            self.add_error(field, f"This tool cannot work: {error}")
+            return cleaned
         self._check_reach(tool)
+        self.instance.settings = settings
         return cleaned
+
+    def _settings(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        """What is written for the kind; an error where more is."""
+        given = {name: cleaned[name] for name in SETTINGS if cleaned.get(name)}
+        for name in set(given) - set(KIND_FIELDS[cleaned["kind"]]):
+            kinds = " and ".join(k for k, names in KIND_FIELDS.items() if name in names)
+            self.add_error(name, f"This is only for the kind {kinds}: empty it.")
+        return given
 
     def _check_reach(self, tool: Tool) -> None:
         old, new = _reach(self.instance), _reach(tool)
@@ -98,6 +180,7 @@ class ToolAdmin(admin.ModelAdmin[Tool]):
     """What agents may use."""
 
     form = ToolForm
+    fieldsets = FIELDSETS
     list_display = ("name", "kind", "description", "needs_approval", "is_enabled")
 
     def get_form(

@@ -44,6 +44,49 @@ class HeaderLines(Lines):
         return json.dumps(headers) if headers else ""
 
 
+class Pairs(Lines):
+    """A table of texts, as ``name=value`` lines."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(fault_of=_pair_fault, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return "\n".join(f"{name}={text}" for name, text in value.items())
+
+    def clean(self, value: Any) -> dict[str, str]:
+        pairs = (line.partition("=") for line in super().clean(value))
+        return {name.strip(): text.strip() for name, _, text in pairs}
+
+
+class JsonObject(forms.JSONField):
+    """A JSON object, shown so that it can be read; nothing is None."""
+
+    default_error_messages = {
+        "invalid": "This is not JSON. Names and texts stand in double quotes, and no"
+        " comma after the last."
+    }
+
+    def prepare_value(self, value: Any) -> Any:
+        return json.dumps(value, indent=2) if isinstance(value, dict) else value
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return data  # as it was typed, right or wrong
+
+    def clean(self, value: Any) -> dict[str, Any] | None:
+        found = super().clean(value)
+        if found is not None and not isinstance(found, dict):
+            raise forms.ValidationError('Write a JSON object: {"name": …}.')
+        return found
+
+
+def _pair_fault(line: str) -> str:
+    name, sign, _ = line.partition("=")
+    is_pair = bool(sign and name.strip())
+    return "" if is_pair else "write a name, = and a value, as in city={city}."
+
+
 def _line_of(argument: str) -> str:
     is_plain = argument == argument.strip() and len(argument.splitlines()) == 1
     is_whole = is_plain and not argument.startswith('"')

@@ -12,6 +12,7 @@ from sessions_app.domain.prompt import ToolSpec
 from sessions_app.domain.tooling import ToolContext
 
 MAX_FAULT_LENGTH = 300
+SCHEMA = "input_schema"
 
 
 class ToolError(Exception):
@@ -19,7 +20,14 @@ class ToolError(Exception):
 
 
 class ToolFault(ValueError):
-    """A tool is set up wrongly; the text is a sentence for the operator."""
+    """A tool is set up wrongly; the text is a sentence for the operator.
+
+    ``setting`` names what is to be written otherwise, if it is one.
+    """
+
+    def __init__(self, text: str, setting: str = "") -> None:
+        super().__init__(text)
+        self.setting = setting
 
 
 class Tool(Protocol):
@@ -43,14 +51,14 @@ class Tool(Protocol):
 def check_schema(schema: Any) -> None:
     """ToolFault unless it is a JSON Schema for an object."""
     if not isinstance(schema, dict):
-        raise ToolFault("input_schema must be a JSON Schema.")
+        raise ToolFault("input_schema must be a JSON Schema.", SCHEMA)
     if schema.get("type", "object") != "object":
-        raise ToolFault("input_schema must be of the type object.")
+        raise ToolFault("input_schema must be of the type object.", SCHEMA)
     try:
         Draft202012Validator.check_schema(schema)
     except (SchemaError, RecursionError) as error:
         fault = getattr(error, "message", "it is nested too deeply")
-        raise ToolFault(f"input_schema is no JSON Schema: {fault}.") from error
+        raise ToolFault(f"input_schema is no JSON Schema: {fault}.", SCHEMA) from error
 
 
 def check_arguments(schema: dict[str, Any], arguments: dict[str, Any]) -> None:

@@ -60,12 +60,12 @@ class HttpTool:
         check_schema(schema)
         method = str(settings.get("method") or "GET").upper()
         if method not in METHODS:
-            raise ToolFault(f"method must be one of {', '.join(METHODS)}.")
+            raise ToolFault(f"method must be one of {', '.join(METHODS)}.", "method")
         url = str(settings.get("url", ""))
         _check_template(url, allow_private=config.allow_private)
         for name, text in config.headers.items():
             if fault := header_fault(name, text):
-                raise ToolFault(fault)
+                raise ToolFault(fault, "headers")
         return cls(
             ToolSpec(config.name, config.description, schema),
             method,
@@ -141,11 +141,11 @@ def _check_template(url: str, *, allow_private: bool) -> None:
     """ToolFault unless the URL can be asked and its host is fixed."""
     parts = urlsplit(url)
     if _PLACE.search(parts.scheme + parts.netloc) or "{" in parts.netloc:
-        raise ToolFault("url may have places for arguments only after its host.")
+        raise ToolFault("url may have places for arguments only after its host.", "url")
     try:
         check_url(_PLACE.sub("x", url), allow_private=allow_private)
     except AddressRefused as error:
-        raise ToolFault(f"url cannot be used: {error}.") from error
+        raise ToolFault(f"url cannot be used: {error}.", "url") from error
 
 
 def _filled(

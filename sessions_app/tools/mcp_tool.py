@@ -39,11 +39,13 @@ def check_server(config: ToolConfig) -> None:
     """ToolFault unless there is a command, or an address that may be asked."""
     command, url = config.settings.get("command"), config.settings.get("url")
     if bool(command) == bool(url):
-        raise ToolFault("an MCP server needs either a command or a url.")
+        raise ToolFault("an MCP server needs either a command or a url.", "url")
     if not TOOL_NAME.fullmatch(config.name):
-        raise ToolFault("its name must be letters, digits, hyphens and underscores.")
+        raise ToolFault(
+            "its name must be letters, digits, hyphens and underscores.", "name"
+        )
     if url:
         try:
             check_url(str(url), allow_private=config.allow_private)
         except AddressRefused as error:
-            raise ToolFault(f"url cannot be used: {error}.") from error
+            raise ToolFault(f"url cannot be used: {error}.", "url") from error

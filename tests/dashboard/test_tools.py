@@ -24,10 +24,14 @@ RUNS = [
 
 
 def form(kind: str, settings: dict[str, Any], **fields: str) -> dict[str, str]:
+    written = {
+        name: "\n".join(value) if isinstance(value, list) else value
+        for name, value in settings.items()
+    }
     return {
+        **written,
         "name": "helper",
         "kind": kind,
-        "settings": json.dumps(settings),
         "is_enabled": "on",
         **fields,
     }
@@ -158,4 +162,51 @@ def test_wrong_headers_are_named_and_kept(
     assert words in answer.content.decode()
     assert "s3cret" not in str(shown.errors)
     assert shown["headers"].value() == lines
+    assert not Tool.objects.exists()
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+WHOLE = {
+    "url": "https://shop.example/stock/{city}",
+    "method": "POST",
+    "input_schema": SCHEMA,
+    "query": {"lang": "en", "near": "{city}"},
+    "body": {"place": {"name": "{city}"}},
+}
+
+
+# They were one JSON object, with the names of its keys in the help text.
+def test_settings_are_fields_and_come_back_as_they_were(editor: Client) -> None:
+    row = Tool.objects.create(name="stock", kind="http", settings=WHOLE)
+    path = f"/admin/sessions_app/tool/{row.pk}/change/"
+    shown = editor.get(path).context["adminform"].form
+    fields = {name: shown[name].value() for name in WHOLE}
+    assert fields["query"] == "lang=en\nnear={city}"
+    assert editor.post(path, form("http", fields)).status_code == 302
+    row.refresh_from_db()
+    assert row.settings == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "field", "words"),
+    [
+        ("http", {"url": "shop.example"}, "url", "cannot be used"),
+        ("http", {"url": ""}, "url", "cannot be used"),
+        ("http", {"input_schema": "{city}"}, "input_schema", "This is not JSON"),
+        ("http", {"input_schema": "[]"}, "input_schema", "JSON object"),
+        ("http", {"input_schema": '{"type": 5}'}, "input_schema", "the type object"),
+        ("http", {"query": "lang"}, "query", "Line 1: write a name, = and"),
+        ("http", {"command": "true"}, "command", "only for the kind mcp"),
+        ("mcp", {"method": "POST"}, "method", "only for the kind http"),
+        ("mcp", {"url": ""}, "url", "either a command or a url"),
+    ],
+)
+def test_wrong_setting_is_named_at_its_field(
+    editor: Client, kind: str, change: dict[str, str], field: str, words: str
+) -> None:
+    given = form(kind, {"url": "https://shop.example/x", **change})
+    shown = editor.post(ADD, given).context["adminform"].form
+    assert list(shown.errors) == [field]
+    assert words in str(shown.errors[field])
+    assert shown[field].value() == given[field]
     assert not Tool.objects.exists()
