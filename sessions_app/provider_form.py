@@ -72,7 +72,8 @@ class ProviderForm(forms.ModelForm[Provider]):
     api_key = forms.CharField(
         label="API key",
         required=False,
-        widget=forms.PasswordInput(render_value=False),
+        # What was typed outlasts an error elsewhere; what is stored is never shown.
+        widget=forms.PasswordInput(render_value=True),
         help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
     )
 
@@ -113,6 +114,10 @@ class ProviderForm(forms.ModelForm[Provider]):
             "first_content_timeout_s",
             "idle_timeout_s",
         )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["api_key"] = ""
 
     def clean_api_key(self) -> str:
         return str(self.cleaned_data["api_key"] or self.instance.api_key)

@@ -198,3 +198,23 @@ def test_editor_may_not_open_private_addresses(editor: Client) -> None:
     assert editor.post(path, {**same, "context_tokens": "4096"}).status_code == 302
     local.refresh_from_db()
     assert (local.base_url, local.context_tokens) == (same["base_url"], 4096)
+
+
+# The key was lost with the error, and the provider was then saved without one.
+def test_typed_key_outlasts_an_error_and_a_stored_one_is_not_shown(
+    admin_client: Client,
+) -> None:
+    url = "https://api.example.com/v1"
+    given = {**FORM, "kind": "openai", "command": "", "api_key": "sk-typed"}
+    page = admin_client.post(ADD, given).content.decode()
+    assert "needs an address" in page and 'value="sk-typed"' in page
+    assert admin_client.post(ADD, {**given, "base_url": url}).status_code == 302
+    row = Provider.objects.get()
+    assert row.api_key == "sk-typed"
+    path = f"/admin/sessions_app/provider/{row.pk}/change/"
+    assert "sk-typed" not in admin_client.get(path).content.decode()
+    kept = {**given, "base_url": url, "api_key": "", "idle_timeout_s": "no"}
+    assert "sk-typed" not in admin_client.post(path, kept).content.decode()
+    assert admin_client.post(path, {**kept, "idle_timeout_s": "9"}).status_code == 302
+    row.refresh_from_db()
+    assert row.api_key == "sk-typed"
