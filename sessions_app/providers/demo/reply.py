@@ -33,7 +33,7 @@ _TABLE = """\
 | streaming | works |
 | model | none yet |"""
 _BLOCKS = ((_LIST, _CODE), (_TABLE, _LIST), (_CODE, _TABLE))
-_HINT = "Connect a provider in the admin to get real answers."
+_HINT = "Connect a provider in the dashboard to get real answers."
 _FILLER = (
     "This paragraph exists to be long, so that you can watch a reply grow.",
     "Scroll up while it does: the page should not pull you back down.",
