@@ -13,7 +13,7 @@ from sessions_app.domain.events import (
     ToolCallFailed,
     ToolCallStarted,
 )
-from sessions_app.domain.outcome import CallStatus, ToolCallRecord
+from sessions_app.domain.outcome import PENDING, CallStatus, ToolCallRecord
 from sessions_app.domain.parts import StopReason
 from sessions_app.domain.prompt import AUTO, PromptMessage, PromptToolCall
 from sessions_app.domain.route import TurnWork
@@ -81,6 +81,9 @@ class Rounds:
             return Reply(reply.text, reply.stop_reason, reply.raw)
         self.texts = list(self.work.progress.round_texts)
         self.calls = list(self.work.progress.calls)
+        if unasked := [call for call in self.calls if call.status in PENDING]:
+            # An earlier claim committed them, and ended before it could wait for them.
+            await self._wait(unasked)
         if self.texts:
             await self._settle_awaited()
         while len(self.texts) < MAX_TOOL_ROUNDS:

@@ -145,12 +145,8 @@ def _work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:
 
 
 def _progress(turn_id: str, turn: QueuedTurn) -> Progress:
-    """What is left of earlier claims; one that was put back has only its cost."""
-    if turn.next_n > 1:
-        return progress_of(turn_id)
-    if turn.fence:
-        return Progress(attempts=booked(turn_id))
-    return NOT_BEGUN
+    """What is left of earlier claims, also of one that was put back."""
+    return progress_of(turn_id) if turn.fence else NOT_BEGUN
 
 
 def _bare_work_of(turn_id: str, turn: QueuedTurn) -> TurnWork:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,68 +12,18 @@ from sessions_app.bus import get_bus
 from sessions_app.bus.memory import memory_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadRequest, NotFound
-from sessions_app.domain.parts import FinishPart, StopReason, TextPart, ToolCallReady
-from sessions_app.domain.prompt import ToolChoice, ToolSpec
+from sessions_app.domain.parts import ToolCallReady
+from sessions_app.domain.prompt import ToolChoice
+from sessions_app.engine.rounds import ClaimLost, Rounds
 from sessions_app.engine.sweeper import sweep
-from sessions_app.models import Tool, ToolCall, Turn
+from sessions_app.models import Attempt, Tool, ToolCall, Turn
 from sessions_app.store.db import in_thread
 from sessions_app.store.progress import ToolResult
-from tests.engine.conftest import CALLER, Engine, Event
+from tests.engine.conftest import CALLER, Engine
+from tests.engine.waiting import PAGE, WANTS_TOOLS, Waiting, asks
 from tests.fakes.people import make_caller
 from tests.fakes.scripted_provider import ScriptedProvider, Step, says
 from tests.fakes.waiting import until
-
-PAGE = ToolSpec("page", "The current page", {"type": "object", "properties": {}})
-WANTS_TOOLS = FinishPart(StopReason.STOP, is_tool_calls=True)
-
-
-def asks(*names: str, text: str = "") -> list[Step]:
-    calls = [ToolCallReady(f"call_{i}", name, {"n": i}) for i, name in enumerate(names)]
-    return [*([TextPart(text)] if text else []), *calls, WANTS_TOOLS]
-
-
-class Waiting:
-    """A turn that waits, and the ways on from there."""
-
-    def __init__(self, engine: Engine, provider: ScriptedProvider) -> None:
-        self.engine = engine
-        self.provider = provider
-
-    async def until(self, is_so: Callable[[], Awaitable[bool]]) -> None:
-        async with asyncio.timeout(5):
-            while not await is_so():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
-
-    async def begin(self, **options: Any) -> Waiting:
-        self.host = await self.engine.host(self.provider)
-        options.setdefault("client_tools", (PAGE,))
-        self.posted = await self.engine.post("Where am I?", **options)
-        self.host.begin(self.posted.turn_id)
-        await self.until(self.is_waiting)
-        return self
-
-    async def turn(self) -> Turn:
-        return await in_thread(Turn.objects.get, pk=self.posted.turn_id)
-
-    async def is_waiting(self) -> bool:
-        return (await self.turn()).state == "awaiting_tools"
-
-    async def send(self, *results: ToolResult, caller: Any = CALLER) -> None:
-        session_id = self.engine.session.pk
-        await in_thread(
-            service.send_tool_results, caller, session_id, self.posted.turn_id, results
-        )
-        self.host.begin(self.posted.turn_id)
-
-    async def approve(self, **approvals: bool) -> None:
-        session_id = self.engine.session.pk
-        await in_thread(
-            service.approve_calls, CALLER, session_id, self.posted.turn_id, approvals
-        )
-        self.host.begin(self.posted.turn_id)
-
-    async def events(self) -> list[Event]:
-        return await self.engine.events(self.posted)
 
 
 async def test_turn_goes_on_with_the_clients_result(engine: Engine) -> None:
@@ -206,6 +155,46 @@ async def test_waiting_turn_survives_a_restart(engine: Engine) -> None:
         "turn_awaiting_tools",
         "tool_call_completed",
     ]
+
+
+@pytest.mark.parametrize("is_released", [True, False], ids=["released", "left"])
+async def test_worker_that_ends_before_it_asks_loses_no_call(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, is_released: bool
+) -> None:
+    """The calls are committed, the wait for them is not."""
+    reached, held = asyncio.Event(), asyncio.Event()
+
+    async def wait(rounds: Rounds, awaited: object) -> None:
+        reached.set()
+        await held.wait()
+        raise ClaimLost  # what a process that is gone writes: nothing
+
+    provider = ScriptedProvider(asks("page"), says("On the home page"))
+    waiting = Waiting(engine, provider)
+    host = await engine.host(provider)
+    waiting.posted = await engine.post("Where am I?", client_tools=(PAGE,))
+    with monkeypatch.context() as patch:
+        patch.setattr(Rounds, "_wait", wait)
+        host.begin(waiting.posted.turn_id)
+        await reached.wait()
+        if not is_released:
+            held.set()
+        await host.close(0.0)
+    waiting.host = await engine.host(provider, is_alone=True)
+    waiting.host.begin(waiting.posted.turn_id)
+    await waiting.until(waiting.is_waiting)
+    await waiting.send(ToolResult("call_0", "home"))
+    kinds = [kind for kind, _ in await waiting.events()]
+    assert kinds[-3:] == ["message_completed", "agent.message", "session.status_idle"]
+    assert kinds.count("tool_call_requested") == kinds.count("turn_started") == 1
+    assert len(provider.requests) == 2
+    assert await in_thread(ToolCall.objects.count) == 1
+    turn = await waiting.turn()
+    assert turn.tokens_out == sum(row.tokens_out for row in await attempts(turn))
+
+
+async def attempts(turn: Turn) -> list[Attempt]:
+    return await in_thread(lambda: list(turn.attempts.all()))
 
 
 async def test_forced_choice_counts_for_the_first_round(engine: Engine) -> None:
