@@ -178,7 +178,9 @@ class Rounds:
             return []
         await self.publisher.publish(*(self._started(call) for call in calls))
         ended = await self.toolbox.run(calls)
-        await in_thread(turn_store.end_tools, self.work.turn_id, ended)
+        work = self.work
+        if not await in_thread(turn_store.end_tools, work.turn_id, work.fence, ended):
+            raise ClaimLost
         await self.publisher.publish(*(self._ended(call) for call in ended))
         return ended
 

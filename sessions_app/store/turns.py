@@ -103,12 +103,20 @@ def start_approved(turn_id: str, fence: int, calls: Iterable[ToolCallRecord]) ->
     """Commit that calls that somebody allowed are about to run."""
     if not _held(turn_id, fence).update(has_started_tool=True):
         return False
-    end_tools(turn_id, calls)
+    _store_calls(turn_id, calls)
     return True
 
 
-def end_tools(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
-    """Store what came of the calls."""
+@transaction.atomic
+def end_tools(turn_id: str, fence: int, calls: Iterable[ToolCallRecord]) -> bool:
+    """Store what came of the calls; False if the claim was lost meanwhile."""
+    if not _held(turn_id, fence).update(answering=""):
+        return False
+    _store_calls(turn_id, calls)
+    return True
+
+
+def _store_calls(turn_id: str, calls: Iterable[ToolCallRecord]) -> None:
     for call in calls:
         ToolCall.objects.filter(
             turn=turn_id, round=call.round_no, position=call.position

@@ -48,7 +48,7 @@ class Client:
         self.http = httpx.AsyncClient(
             base_url=url,
             headers={"Authorization": f"Bearer {key}"},
-            timeout=15,
+            timeout=40,  # heartbeats come every 15 s
             trust_env=False,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
         )

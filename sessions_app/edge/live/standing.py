@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from sessions_app.store.db import in_thread
 
 SCOPE = "sessions"
 LOOK_S = 60.0
+LOOK_PATIENCE_S = 0.2
 LOOKS_PER_S = 50
 CHANGED = "What this credential may see has changed; connect again."
 
@@ -35,6 +37,7 @@ class Standing:
         principal.require_scope(SCOPE)
         self.principal = principal
         self._look_up = look_up
+        self._look: asyncio.Task[RequestError | None] | None = None
         # Streams that came back together shall not be looked at together.
         self._due = time.monotonic() + _pause_s() * random.uniform(0.5, 1.0)
 
@@ -52,11 +55,23 @@ class Standing:
         return principal
 
     async def refusal(self) -> RequestError | None:
-        """Why it has to end, looked at now and then; None if it may go on."""
-        now = time.monotonic()
-        if now < self._due:
+        """Why it has to end, looked at now and then; None if it may go on.
+
+        A look may have to wait for the database; who is followed does not.
+        """
+        if self._look is None:
+            now = time.monotonic()
+            if now < self._due:
+                return None
+            self._due = now + _pause_s()
+            self._look = asyncio.create_task(self._refusal())
+            await asyncio.wait({self._look}, timeout=LOOK_PATIENCE_S)
+        if not self._look.done():
             return None
-        self._due = now + _pause_s()
+        look, self._look = self._look, None
+        return look.result()
+
+    async def _refusal(self) -> RequestError | None:
         try:
             await in_thread(self.renew)
         except Exception as error:

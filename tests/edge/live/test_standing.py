@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -225,10 +226,33 @@ async def test_ticket_streams_end_with_the_key_and_not_the_minute(
         assert await stream.events() == []
 
 
+async def test_stream_does_not_wait_for_a_database_that_hangs(
+    live: Live, often: None, monkeypatch
+) -> None:
+    is_back = threading.Event()
+
+    def hang(**_: object) -> None:
+        is_back.wait(60)
+        raise OperationalError
+
+    try:
+        async with live.client.stream(f"{live.path}/events") as stream:
+            await stream.frame()
+            with monkeypatch.context() as patch:
+                patch.setattr(ApiKey.objects, "filter", hang)
+                for _ in range(4):
+                    assert (await stream.frame()).comment == "heartbeat"
+            await in_thread(disable_key)
+            is_back.set()
+            assert await stream.events() == []
+    finally:
+        is_back.set()
+
+
 async def test_stream_goes_on_while_the_database_is_down(
     live: Live, often: None, monkeypatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(**_: object) -> None:
         raise OperationalError
 
     async with live.client.stream(f"{live.path}/events") as stream:
