@@ -90,7 +90,7 @@ async def test_unreadable_turn_that_showed_text_ends_in_an_error(
     host = await engine.host(ScriptedProvider())
     posted = await engine.post()
     update = Turn.objects.filter(pk=posted.turn_id).update
-    await in_thread(update, shown_texts=5, has_deltas=True, next_n=4)
+    await in_thread(update, shown_texts=5, has_deltas=True, next_n=4, fence=1)
     host.begin(posted.turn_id)
     events = await engine.events(posted)
     assert [kind for kind, _ in events] == ["message_error", "session.status_idle"]
