@@ -122,7 +122,7 @@ async def test_length_that_is_no_number_is_refused(live: Live, length: str) -> N
 
 async def test_foreign_host_is_a_bad_request(live: Live) -> None:
     headers = {"host": "evil.example"}
-    answer = await live.client.request("GET", "/health", headers=headers)
+    answer = await live.client.request("GET", "/v1/sessions", headers=headers)
     assert answer.status == 400
     assert_error_shape(answer)
 
