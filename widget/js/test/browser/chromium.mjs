@@ -53,6 +53,10 @@ export async function openChat(page, address) {
 export async function say(page, text) {
   await field(page).fill(text);
   await page.getByRole("button", { name: "Send" }).click();
+  // The turn is on screen with the next frame; until then the last one is the one before.
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  });
 }
 
 /** Waits until the turn is over and gives the last reply's text. */
