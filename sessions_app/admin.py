@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import quote, unquote
@@ -22,7 +22,7 @@ from sessions_app import (  # noqa: F401  (they register)
     tool_admin,
 )
 from sessions_app.agent_form import AgentForm, ApiKeyForm
-from sessions_app.authority import may_run, scopes_out_of_reach
+from sessions_app.authority import may_run
 from sessions_app.domain.text import shortened
 from sessions_app.edge.auth import shown_name
 from sessions_app.erasure_admin import ErasureAdmin
@@ -48,6 +48,7 @@ from sessions_app.session_filters import (
 )
 from sessions_app.store.health import ProviderHealth, health_of
 from sessions_app.store.sessions import with_first_words
+from sessions_app.user_form import UserFormAdmin
 
 TITLE_LENGTH = 60
 
@@ -150,7 +151,7 @@ class PriceInline(admin.TabularInline[Price, Provider]):
 
 
 @admin.register(Provider)
-class ProviderAdmin(admin.ModelAdmin[Provider]):
+class ProviderAdmin(UserFormAdmin[Provider]):
     """Accounts at model providers."""
 
     form = ProviderForm
@@ -176,13 +177,6 @@ class ProviderAdmin(admin.ModelAdmin[Provider]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Provider]:
         return super().get_queryset(request).annotate(now=Now())
-
-    def get_form(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> type[ProviderForm]:
-        form = cast(type[ProviderForm], super().get_form(request, *args, **kwargs))
-        form.may_run = may_run(request.user)
-        return form
 
     def has_change_permission(
         self, request: HttpRequest, obj: Provider | None = None
@@ -256,19 +250,12 @@ class AgentAdmin(admin.ModelAdmin[Agent]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
+class ApiKeyAdmin(UserFormAdmin[ApiKey]):
     """Keys of servers; a new one is shown once."""
 
     form = ApiKeyForm
     list_display = ("name", "hint", "is_enabled", "created_at")
     readonly_fields = ("hint", "created_at")
-
-    def get_form(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> type[ApiKeyForm]:
-        form = cast(type[ApiKeyForm], super().get_form(request, *args, **kwargs))
-        form.out_of_reach = scopes_out_of_reach(request.user)
-        return form
 
     def save_model(
         self, request: HttpRequest, obj: ApiKey, form: Any, change: bool

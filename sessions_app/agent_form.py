@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
-from sessions_app.authority import SESSION_RIGHTS_OF, Grant
+from sessions_app.authority import SESSION_RIGHTS_OF, Grant, scopes_out_of_reach
 from sessions_app.domain.lists import texts_fault, texts_of
 from sessions_app.domain.route import split_route_entry
 from sessions_app.lines_field import Lines
@@ -18,6 +18,7 @@ from sessions_app.models.api_key import (
     default_scopes,
 )
 from sessions_app.tools.builtin import BUILTIN
+from sessions_app.user_form import UserForm
 
 
 def route_fault(line: str) -> str:
@@ -79,13 +80,8 @@ class AgentForm(forms.ModelForm[Agent]):
         )
 
 
-class ApiKeyForm(forms.ModelForm[ApiKey]):
-    """Agents are lines, scopes are boxes to tick.
-
-    ``out_of_reach`` is set for each request.
-    """
-
-    out_of_reach: ClassVar[frozenset[str]] = frozenset(SESSION_RIGHTS_OF)
+class ApiKeyForm(UserForm[ApiKey]):
+    """Agents are lines, scopes are boxes to tick."""
 
     agents = Lines(
         initial=default_agents,
@@ -114,7 +110,8 @@ class ApiKeyForm(forms.ModelForm[ApiKey]):
         if self.errors:
             return cleaned
         new = Grant.of(cleaned["scopes"], cleaned["agents"], cleaned["is_enabled"])
-        for scope in sorted(new.beyond(self._old_grant()) & self.out_of_reach):
+        more = new.beyond(self._old_grant())
+        for scope in sorted(more & scopes_out_of_reach(self.user)):
             rights = ", ".join(SESSION_RIGHTS_OF[scope])
             self.add_error(
                 "scopes",

@@ -10,6 +10,7 @@ from sessions_app.authority import (
     ONLY_A_SUPERUSER,
     SECRET_STAYS,
     Reach,
+    may_run,
     moves_away,
     opens_inside,
 )
@@ -25,6 +26,7 @@ from sessions_app.provision.sections.provider import (
     check_base_url,
 )
 from sessions_app.store.catalog import config_of
+from sessions_app.user_form import UserForm
 from sessions_app.written_lines import Arguments
 
 FIELDSETS: Any = (
@@ -55,10 +57,8 @@ FIELDSETS: Any = (
 )
 
 
-class ProviderForm(forms.ModelForm[Provider]):
-    """The key is written, never shown; ``may_run`` is set for each request."""
-
-    may_run: ClassVar[bool] = False
+class ProviderForm(UserForm[Provider]):
+    """The key is written, never shown."""
 
     kind = forms.ChoiceField(
         choices=[(kind, kind) for kind in sorted(ADAPTERS)], initial=OPENAI
@@ -154,7 +154,7 @@ class ProviderForm(forms.ModelForm[Provider]):
         is_stored = self.instance.api_key and not self["api_key"].data
         if is_stored and moves_away(old, new):
             self.add_error("api_key", SECRET_STAYS)
-        if not self.may_run and opens_inside(old, new):
+        if not may_run(self.user) and opens_inside(old, new):
             self.add_error("allow_private", ONLY_A_SUPERUSER)
 
     def _fill_in(self, cleaned: dict[str, Any], service: Service) -> None:
@@ -169,7 +169,7 @@ class ProviderForm(forms.ModelForm[Provider]):
             self.add_error("api_key", "This service needs one.")
 
     def _check_command(self, cleaned: dict[str, Any]) -> None:
-        if not self.may_run:
+        if not may_run(self.user):
             self.add_error("kind", "Only a superuser may have the server run commands.")
             return
         if fault := command_fault(config_of(Provider(**cleaned))):

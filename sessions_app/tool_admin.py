@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -23,6 +23,7 @@ from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
 from sessions_app.tools.http_tool import METHODS
 from sessions_app.tools.registry import check_tool
+from sessions_app.user_form import UserForm, UserFormAdmin
 from sessions_app.written_lines import Arguments, HeaderLines, JsonObject, Pairs
 
 KIND_FIELDS = {
@@ -52,13 +53,8 @@ FIELDSETS: Any = (
 )
 
 
-class ToolForm(forms.ModelForm[Tool]):
-    """Headers are written, never shown, as they hold secrets.
-
-    ``may_run`` is set for each request.
-    """
-
-    may_run: ClassVar[bool] = False
+class ToolForm(UserForm[Tool]):
+    """Headers are written, never shown, as they hold secrets."""
 
     headers = HeaderLines(
         required=False,
@@ -137,7 +133,7 @@ class ToolForm(forms.ModelForm[Tool]):
         if self.errors:
             return cleaned
         # Before the tool is looked at: to look at a Python path is to import it.
-        if not self.may_run and tool_runs_here(cleaned["kind"], settings):
+        if not may_run(self.user) and tool_runs_here(cleaned["kind"], settings):
             raise forms.ValidationError(
                 {"kind": "Only a superuser may have the server run programs."}
             )
@@ -166,7 +162,7 @@ class ToolForm(forms.ModelForm[Tool]):
         is_stored = self.instance.headers and not self["headers"].data
         if is_stored and moves_away(old, new):
             self.add_error("headers", SECRET_STAYS)
-        if not self.may_run and opens_inside(old, new):
+        if not may_run(self.user) and opens_inside(old, new):
             self.add_error("allow_private", ONLY_A_SUPERUSER)
 
 
@@ -176,19 +172,12 @@ def _reach(tool: Tool) -> Reach:
 
 
 @admin.register(Tool)
-class ToolAdmin(admin.ModelAdmin[Tool]):
+class ToolAdmin(UserFormAdmin[Tool]):
     """What agents may use."""
 
     form = ToolForm
     fieldsets = FIELDSETS
     list_display = ("name", "kind", "description", "needs_approval", "is_enabled")
-
-    def get_form(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> type[ToolForm]:
-        form = cast(type[ToolForm], super().get_form(request, *args, **kwargs))
-        form.may_run = may_run(request.user)
-        return form
 
     def has_change_permission(
         self, request: HttpRequest, obj: Tool | None = None

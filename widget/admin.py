@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -13,6 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from sessions_app.authority import may_do_to_sessions
 from sessions_app.lines_field import Lines
+from sessions_app.user_form import UserForm, UserFormAdmin
 from widget.accent import accent_warning
 from widget.models import Embed
 from widget.origins import origin_fault
@@ -28,13 +29,8 @@ NOT_BY_YOU = (
 )
 
 
-class EmbedForm(forms.ModelForm[Embed]):
-    """The secret is written, never shown; whether there is one is.
-
-    ``may_vouch`` is set for each request: with the secret one can be any user.
-    """
-
-    may_vouch: ClassVar[bool] = False
+class EmbedForm(UserForm[Embed]):
+    """The secret is written, never shown; whether there is one is."""
 
     secret = forms.CharField(
         required=False, widget=forms.PasswordInput(render_value=False)
@@ -107,7 +103,8 @@ class EmbedForm(forms.ModelForm[Embed]):
         is_moved = bool(self.instance.secret) and (
             cleaned.get("key") != self.instance.key
         )
-        if not self.may_vouch and (is_moved or cleaned.get("secret")):
+        is_opening = is_moved or bool(cleaned.get("secret"))
+        if is_opening and not may_do_to_sessions(self.user, RIGHTS_OF_VISITORS):
             self.add_error("key" if is_moved else "secret", NOT_BY_YOU)
         elif is_removed and cleaned.get("secret"):
             self.add_error("remove_secret", "Set a secret or remove it, not both.")
@@ -119,20 +116,13 @@ class EmbedForm(forms.ModelForm[Embed]):
 
 
 @admin.register(Embed)
-class EmbedAdmin(admin.ModelAdmin[Embed]):
+class EmbedAdmin(UserFormAdmin[Embed]):
     """Widgets on sites."""
 
     form = EmbedForm
     list_display = ("key", "agent", "title", "origins", "is_enabled")
 
     change_form_template = "admin/widget/embed/change_form.html"
-
-    def get_form(
-        self, request: HttpRequest, *args: Any, **kwargs: Any
-    ) -> type[EmbedForm]:
-        form = cast(type[EmbedForm], super().get_form(request, *args, **kwargs))
-        form.may_vouch = may_do_to_sessions(request.user, RIGHTS_OF_VISITORS)
-        return form
 
     def get_fieldsets(self, request: HttpRequest, obj: Embed | None = None) -> Any:
         """By what they are for; what is not set cannot be removed."""

@@ -59,11 +59,12 @@ async function drawings(page) {
       const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
       return { name, bytes: [...bytes] };
     };
+    const fillerOf = (context) => (style, path) => {
+      context.fillStyle = style;
+      context.fill(new Path2D(path));
+    };
     const hills = (context) => {
-      const fill = (style, path) => {
-        context.fillStyle = style;
-        context.fill(new Path2D(path));
-      };
+      const fill = fillerOf(context);
       fill("#cfdde4", "M0 0H800V600H0Z");
       fill("#f4c268", "M590 170a70 50 0 1 0 140 0a70 50 0 1 0 -140 0Z");
       fill("#7f9468", "M0 360C160 220 300 240 420 300S680 230 800 250V600H0Z");
@@ -73,10 +74,7 @@ async function drawings(page) {
       context.stroke(new Path2D("M250 600C320 520 430 520 420 450S560 400 620 375"));
     };
     const boot = (context) => {
-      const fill = (style, path) => {
-        context.fillStyle = style;
-        context.fill(new Path2D(path));
-      };
+      const fill = fillerOf(context);
       fill("#efe8dc", "M0 0H800V600H0Z");
       fill("#8a5a33", "M270 110H470V300C560 330 640 350 650 450H250Z");
       fill("#a66f43", "M270 110H470V150H270Z");

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from sessions_app.models import Agent, ApiKey
-from tests.fakes.people import make_agent, make_key
+from tests.fakes.people import make_agent, make_editor, make_key
 
 pytestmark = pytest.mark.django_db
 
@@ -48,9 +48,8 @@ def agent(db: None) -> Agent:
 
 
 @pytest.fixture
-def editor(client: Client, django_user_model: Any, agent: Agent) -> Editor:
-    user = django_user_model.objects.create_user("ed", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(content_type__model="apikey"))
+def editor(client: Client, agent: Agent) -> Editor:
+    user = make_editor("apikey")
     client.force_login(user)
     return Editor(client, user)
 

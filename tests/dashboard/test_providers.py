@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from lantern_site.doctor.inside import check_commands
 from sessions_app.models import Provider
+from tests.fakes.people import make_editor
 
 pytestmark = pytest.mark.django_db
 
@@ -30,10 +28,9 @@ FORM = {
 
 
 @pytest.fixture
-def editor(client: Client, django_user_model: Any) -> Client:
+def editor(client: Client) -> Client:
     """Somebody who may do anything to providers, and nothing else."""
-    user = django_user_model.objects.create_user("ed", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(content_type__model="provider"))
+    user = make_editor("provider")
     client.force_login(user)
     return client
 

@@ -7,10 +7,10 @@ import sys
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from sessions_app.models import Tool
+from tests.fakes.people import make_editor
 
 pytestmark = pytest.mark.django_db
 
@@ -38,10 +38,9 @@ def form(kind: str, settings: dict[str, Any], **fields: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def editor(client: Client, django_user_model: Any) -> Client:
+def editor(client: Client) -> Client:
     """Somebody who may do anything to tools, and nothing else."""
-    user = django_user_model.objects.create_user("ed", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(content_type__model="tool"))
+    user = make_editor("tool")
     client.force_login(user)
     return client
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import Permission, User
+
 from sessions_app.models import Agent, ApiKey, Price, Provider, Session
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
@@ -26,6 +28,13 @@ def make_agent(slug: str = "helper", **fields: Any) -> Agent:
     fields.setdefault("route", ["primary/gpt-x", "backup/claude-y"])
     fields.setdefault("is_default", not Agent.objects.filter(is_default=True).exists())
     return Agent.objects.create(slug=slug, **fields)
+
+
+def make_editor(model: str) -> User:
+    """Staff who may do anything to rows of that model, and nothing else."""
+    user = User.objects.create_user("ed", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__model=model))
+    return user
 
 
 def make_key(key: str, **fields: Any) -> ApiKey:

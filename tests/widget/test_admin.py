@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from tests.fakes.edge import People
-from tests.fakes.people import make_embed
+from tests.fakes.people import make_editor, make_embed
 from widget.models import Embed
 
 SECRET = "not to be shown to anybody, whoever asks"
@@ -86,10 +86,9 @@ def test_new_embed_needs_a_secret_to_require_identity(
 
 
 @pytest.fixture
-def editor(client: Client, django_user_model: Any) -> Any:
+def editor(client: Client, embed: Embed) -> User:
     """Somebody who may do anything to embeds, and nothing else yet."""
-    user = django_user_model.objects.create_user("ed", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(content_type__model="embed"))
+    user = make_editor("embed")
     client.force_login(user)
     return user
 
