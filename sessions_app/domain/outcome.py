@@ -80,10 +80,12 @@ class ToolCallRecord:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What earlier claims of a turn came to, before it waited for somebody.
+    """What earlier claims of a turn came to.
 
     ``next_n`` is where its next event stands; ``round_texts`` is what the model said
-    beside the calls of each round; ``shown`` are the deltas that went out.
+    beside the calls of each round; ``shown`` are the deltas that went out. ``asked``
+    are the calls that the turn waited for last, as they were then: their requests
+    begin at ``next_n``, and may be in the log.
     """
 
     next_n: int = 1
@@ -91,6 +93,7 @@ class Progress:
     calls: tuple[ToolCallRecord, ...] = ()
     attempts: tuple[AttemptRecord, ...] = ()
     shown: tuple[str, ...] = ()
+    asked: tuple[ToolCallRecord, ...] = ()
 
 
 NOT_BEGUN = Progress()

@@ -81,11 +81,8 @@ class Rounds:
             return Reply(reply.text, reply.stop_reason, reply.raw)
         self.texts = list(self.work.progress.round_texts)
         self.calls = list(self.work.progress.calls)
-        if unasked := [call for call in self.calls if call.status in PENDING]:
-            # An earlier claim committed them, and ended before it could wait for them.
-            await self._wait(unasked)
         if self.texts:
-            await self._settle_awaited()
+            await self._take_up()
         while len(self.texts) < MAX_TOOL_ROUNDS:
             reply = await self._ask(self._tool_plan(len(self.texts) + 1))
             if not reply.tool_calls:
@@ -163,6 +160,7 @@ class Rounds:
             planned,
             attempts,
             self.texts,
+            self.publisher.next_n,
         )
         if not is_held:
             raise ClaimLost
@@ -198,13 +196,20 @@ class Rounds:
         await self.publisher.publish(*events, raws=[call.raw for call in awaited])
         raise TurnWaits
 
-    async def _settle_awaited(self) -> None:
+    async def _take_up(self) -> None:
+        """Go on with the last round: wait for its calls, or with what came of them."""
+        round_no = len(self.texts)
+        last = [call for call in self.calls if call.round_no == round_no]
+        if pending := [call for call in last if call.status in PENDING]:
+            # The claim before this one asked, and ended before it waited.
+            await self._wait(pending)
+        await self._settle(last)
+
+    async def _settle(self, last: list[ToolCallRecord]) -> None:
         """Tell what came of the calls that the turn waited for; run the allowed ones.
 
         A claim that died after it began them never comes here: it started a tool.
         """
-        round_no = len(self.texts)
-        last = [call for call in self.calls if call.round_no == round_no]
         told = [call for call in last if call.is_awaited and _is_settled(call)]
         await self.publisher.publish(*(self._ended(call) for call in told))
         allowed = [

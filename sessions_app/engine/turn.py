@@ -10,7 +10,7 @@ from django.db import DatabaseError
 
 from sessions_app.bus import Bus, StaleFence
 from sessions_app.conf import conf
-from sessions_app.domain.announce import Announcement
+from sessions_app.domain.announce import Announcement, requests_of
 from sessions_app.domain.errors import (
     BudgetExceeded,
     LanternError,
@@ -132,6 +132,12 @@ class TurnRun:
                 StatusRunning(work.session_id),
                 TurnStarted(work.session_id, work.turn_id, work.agent, work.operator),
             )
+        if asked := work.progress.asked:
+            # The claim before this one may have stopped before it said so. What the
+            # log has already it drops.
+            wait_s = conf().tool_wait_s
+            requests = requests_of(work.session_id, work.turn_id, asked, wait_s)
+            await self._publisher.publish(*requests)
         if work.is_unreadable:
             raise LanternError()
         if work.operator:

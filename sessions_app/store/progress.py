@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.db import transaction
@@ -51,13 +51,34 @@ class WaitingTurn:
 def progress_of(turn_id: str) -> Progress:
     """What the earlier claims of a turn came to."""
     turn = Turn.objects.get(pk=turn_id)
+    calls = tuple(_call(row) for row in turn.tool_calls.all())
+    asked = _asked(turn, calls)
     return Progress(
-        next_n=turn.next_n,
+        # Each request is an event, and one more says that the turn waits.
+        next_n=turn.next_n - len(asked) - bool(asked),
         round_texts=tuple(turn.round_texts),
-        calls=tuple(_call(row) for row in turn.tool_calls.all()),
+        calls=calls,
         attempts=booked(turn_id),
         shown=tuple(turn.shown_texts),
+        asked=asked,
     )
+
+
+def _asked(turn: Turn, calls: Sequence[ToolCallRecord]) -> tuple[ToolCallRecord, ...]:
+    """What the last round asked for, if the turn came to wait for it."""
+    last = [each for each in calls if each.round_no == len(turn.round_texts)]
+    awaited = [each for each in last if each.is_awaited]
+    is_pending = any(each.status in PENDING for each in awaited)
+    if is_pending and turn.tools_due_at is None:
+        return ()
+    return tuple(replace(each, status=_status_at_first(each)) for each in awaited)
+
+
+def _status_at_first(call: ToolCallRecord) -> CallStatus:
+    is_declined = call.status == CallStatus.FAILED and call.error == DECLINED
+    if is_declined or call.status in (CallStatus.UNAPPROVED, CallStatus.APPROVED):
+        return CallStatus.UNAPPROVED
+    return CallStatus.REQUESTED
 
 
 def booked(turn_id: str) -> tuple[AttemptRecord, ...]:

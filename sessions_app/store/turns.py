@@ -86,9 +86,17 @@ def start_tools(
     calls: Sequence[ToolCallRecord],
     attempts: Sequence[AttemptRecord],
     round_texts: Sequence[str],
+    next_n: int,
 ) -> bool:
-    """Commit a round's calls before any of them runs, so that none runs twice."""
-    changes: dict[str, Any] = {"round_texts": list(round_texts), "answering": ""}
+    """Commit a round's calls before any of them runs, so that none runs twice.
+
+    ``next_n`` is where the turn's next event stands: another claim may go on there.
+    """
+    changes: dict[str, Any] = {
+        "round_texts": list(round_texts),
+        "answering": "",
+        "next_n": next_n,
+    }
     if any(call.status == CallStatus.STARTED for call in calls):
         changes["has_started_tool"] = True
     if not _held(turn_id, fence).update(**changes):
@@ -204,9 +212,18 @@ def release(turn_id: str, fence: int, attempts: Sequence[AttemptRecord] = ()) ->
     """Put a turn back in the queue that its process could not bring to an end.
 
     ``attempts`` are those made so far: they are billed, whatever the next run does.
+    One that waits already is not to run before somebody answers.
     """
-    is_released = _held(turn_id, fence).update(
-        state=TurnState.QUEUED, worker="", lease_until=None, answering=""
+    is_released = (
+        _held(turn_id, fence)
+        .filter(state=TurnState.RUNNING)
+        .update(
+            state=TurnState.QUEUED,
+            worker="",
+            lease_until=None,
+            answering="",
+            has_deltas=False,  # marked, and then not shown
+        )
     )
     if not is_released:
         return False
@@ -226,6 +243,7 @@ def request_cancel(session_id: str, turn_id: str) -> bool:
     return False
 
 
+@transaction.atomic
 def ask_to_end(open_turns: QuerySet[Turn]) -> int:
     """Ask for the end of open turns; one that waits runs again, to end at once."""
     asked = open_turns.update(cancel_requested=True)

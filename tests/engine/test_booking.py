@@ -148,7 +148,7 @@ async def test_crash_in_a_tool_costs_what_was_booked(engine: Engine) -> None:
     usage = Usage(2000, 300)
     record = AttemptRecord(1, 1, "primary", "gpt-x", "completed", usage, 5)
     call = ToolCallRecord("call_1", 1, 0, "page", {})
-    args = (work.turn_id, work.fence, [call], [record], ["x"])
+    args = (work.turn_id, work.fence, [call], [record], ["x"], 4)
     assert await in_thread(turn_store.start_tools, *args)
     await leave(posted)
     assert await booked(posted) == ([(2000, 300)], 2300)

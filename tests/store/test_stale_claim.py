@@ -36,7 +36,7 @@ def claims() -> tuple[TurnWork, TurnWork]:
     assert turn_store.release(old.turn_id, old.fence)
     new = claim(posted.turn_id, "other")
     assert new is not None
-    assert turn_store.start_tools(new.turn_id, new.fence, [RAN], [], [""])
+    assert turn_store.start_tools(new.turn_id, new.fence, [RAN], [], [""], 3)
     return old, new
 
 
@@ -46,7 +46,7 @@ ACTS: dict[str, Callable[[TurnWork], object]] = {
     "release": lambda work: turn_store.release(work.turn_id, work.fence),
     "first delta": lambda work: turn_store.mark_first_delta(work, "a/b", 3, []),
     "start tools": lambda work: turn_store.start_tools(
-        work.turn_id, work.fence, [RAN], [], ["late"]
+        work.turn_id, work.fence, [RAN], [], ["late"], 3
     ),
     "start approved": lambda work: turn_store.start_approved(
         work.turn_id, work.fence, [ENDED]
