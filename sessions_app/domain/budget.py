@@ -87,9 +87,12 @@ class Limit:
             return True
         return price is not None or self.fallback is not None
 
-    def exceeded(self, spent: int, now: datetime) -> BudgetExceeded:
-        """The refusal: which budget, its limit, what is used up, when it renews."""
-        renews = renews_at(self.period, now)
+    def exceeded(self, spent: int, period: str) -> BudgetExceeded:
+        """The refusal: which budget, its limit, what is used up, when it renews.
+
+        ``period`` is the name of the one that was counted, which may just be over.
+        """
+        renews = renews_at(self.period, period)
         unit = "Usd" if self.unit is Unit.USD else "Tokens"
         details: dict[str, Any] = {
             "budget": self.on,
@@ -156,15 +159,14 @@ def period_name(period: Period, now: datetime) -> str:
     return day if period is Period.DAY else day[:7]
 
 
-def renews_at(period: Period, now: datetime) -> datetime | None:
-    """When the next period begins; None if there is none."""
+def renews_at(period: Period, name: str) -> datetime | None:
+    """When the period after the one of that name begins; None if there is none."""
     if period is Period.TOTAL:
         return None
-    today = now.astimezone(UTC).date()
-    following = today + timedelta(days=1)
-    if period is Period.MONTH:
-        following = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
-    return _midnight(following)
+    if period is Period.DAY:
+        return _midnight(date.fromisoformat(name) + timedelta(days=1))
+    first = date.fromisoformat(f"{name}-01")
+    return _midnight((first + timedelta(days=32)).replace(day=1))
 
 
 def _midnight(day: date) -> datetime:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import ParamSpec
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseFault
 
 from sessions_app.conf import conf
 from sessions_app.domain.context import fitting, room_for_prompt
@@ -254,5 +254,5 @@ async def _note(write: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> 
     """Write what others should know; a turn does not fail because they cannot."""
     try:
         await in_thread(write, *args, **kwargs)
-    except DatabaseError:
+    except DatabaseFault:
         logger.exception("The state of a provider could not be stored.")

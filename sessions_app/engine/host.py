@@ -46,7 +46,9 @@ class TurnHost:
         self._cancelled: set[str] = set()  # while claims were on their way
         self._again: set[str] = set()  # wake-ups for turns that run here
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._turns: set[asyncio.Task[Any]] = set()  # those that claim and run one
         self._is_stopping = False
+        self._is_cut = False  # what is claimed now is handed back
         self.opened = asyncio.Event()
 
     @property
@@ -74,7 +76,9 @@ class TurnHost:
             # It may be letting go of a turn whose results are here already.
             self._again.add(turn_id)
         else:
-            self._spawn(self._run(turn_id))
+            task = self._spawn(self._run(turn_id))
+            self._turns.add(task)
+            task.add_done_callback(self._turns.discard)
 
     def cancel(self, turn_id: str) -> None:
         """Stop a turn if it runs here; the database holds the wish for the others."""
@@ -95,13 +99,13 @@ class TurnHost:
 
     def stop_runs(self) -> None:
         """Hand over the turns that showed nothing yet, and end the others."""
+        self._is_cut = True
         for run in list(self._runs.values()):
             run.stop(StopCause.SHUTDOWN)
 
     async def _runs_ended(self, patience_s: float) -> None:
-        running = [run.task for run in self._runs.values()]
-        if running:
-            await asyncio.wait(running, timeout=patience_s)
+        if self._turns:
+            await asyncio.wait(self._turns, timeout=patience_s)
 
     async def _run(self, turn_id: str) -> None:
         run = await self._claim(turn_id)
@@ -127,6 +131,8 @@ class TurnHost:
             run = self._runs[turn_id] = TurnRun(work, self._bus, self._find_adapter)
             if turn_id in self._cancelled:
                 run.stop(StopCause.CANCEL)
+            if self._is_cut:
+                run.stop(StopCause.SHUTDOWN)
             return run
         finally:
             self._claims -= 1
@@ -206,10 +212,11 @@ class TurnHost:
             except Exception:
                 logger.exception("Old conversations could not be removed.")
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from sessions_app.bus import Bus, StaleFence
 from sessions_app.conf import conf
@@ -73,5 +74,7 @@ async def _announce(bus: Bus, ordinal: int, announcement: Announcement) -> None:
         Entry.of(Cursor(ordinal, n), event)
         for n, event in enumerate(announcement.events(), first_n)
     ]
-    await bus.log.append(announcement.session_id, SWEEPER_FENCE, entries)
+    # The next turn may have begun; then readers are told by the database.
+    with suppress(StaleFence):
+        await bus.log.append(announcement.session_id, SWEEPER_FENCE, entries)
     await bus.bell.ring(announcement.session_id)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from enum import StrEnum
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseFault
 
 from sessions_app.bus import Bus, StaleFence
 from sessions_app.conf import conf
@@ -46,6 +47,7 @@ from sessions_app.tools.registry import configs_of, load_tools
 logger = logging.getLogger(__name__)
 
 COMMIT_PAUSES_S = (0.1, 0.5, 2.0)
+HAND_BACK_PAUSE_S = 0.2
 
 
 class StopCause(StrEnum):
@@ -118,7 +120,7 @@ class TurnRun:
             return self._failed(error, error.retryable)
         except BudgetExceeded as error:
             return self._failed(error, False)
-        except DatabaseError:
+        except DatabaseFault:
             logger.exception("Turn %s: the database failed.", self.work.turn_id)
             return self._failed(StorageFailed(), True)
         except Exception:
@@ -223,10 +225,26 @@ class TurnRun:
             return None
         if not self._shown and not self._has_started_tool():
             # Nothing happened yet that a second run would repeat.
-            work, attempts = self.work, self._book.unstored
-            await in_thread(turn_store.release, work.turn_id, work.fence, attempts)
+            await self._hand_back()
             return None
         return self._failed(WorkerShutdown(), True)
+
+    async def _hand_back(self) -> None:
+        """Put the turn back in the queue, or it waits until its lease is over.
+
+        Tried for as long as the process waits for its turns.
+        """
+        work, attempts = self.work, self._book.unstored
+        give_up_at = time.monotonic() + conf().give_up_s
+        while True:
+            try:
+                await in_thread(turn_store.release, work.turn_id, work.fence, attempts)
+                return
+            except DatabaseFault as error:
+                if time.monotonic() >= give_up_at:
+                    raise
+                logger.warning("Turn %s is not put back: %s", work.turn_id, error)
+            await asyncio.sleep(HAND_BACK_PAUSE_S)
 
     def _has_started_tool(self) -> bool:
         return self._rounds is not None and self._rounds.has_started_tool
@@ -251,7 +269,7 @@ class TurnRun:
         for pause_s in COMMIT_PAUSES_S:
             try:
                 return await self._store(end)
-            except DatabaseError:
+            except DatabaseFault:
                 logger.exception("Turn %s: its end was not stored.", work.turn_id)
                 await asyncio.sleep(pause_s)
         return await self._store(self._failed(StorageFailed(), True))

@@ -237,8 +237,9 @@ def _ledger(limit: Limit, subject: str) -> int:
 def _require(limit: Limit, ledger_id: int, turn_id: str, amount: int) -> None:
     """Refuse an amount that the limit has no room for; holds the ledger's lock."""
     lock = sql.for_update_of("l")
-    ((spent,),) = sql.rows(
-        f"SELECT l.spent FROM sessions_app_budgetledger l WHERE l.id = %s{lock}",
+    ((spent, period),) = sql.rows(
+        "SELECT l.spent, l.period FROM sessions_app_budgetledger l"
+        f" WHERE l.id = %s{lock}",
         ledger_id,
     )
     ((others,),) = sql.rows(
@@ -250,4 +251,4 @@ def _require(limit: Limit, ledger_id: int, turn_id: str, amount: int) -> None:
     taken = int(spent) + int(others)
     # A budget of 0 refuses also what costs nothing.
     if not limit.amount or taken + amount > limit.amount:
-        raise limit.exceeded(taken, timezone.now())
+        raise limit.exceeded(taken, period)

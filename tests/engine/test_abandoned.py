@@ -12,7 +12,8 @@ from django.utils import timezone
 from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.bus.memory import memory_bus
-from sessions_app.domain.cursor import SWEPT_TERMINAL_N
+from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
+from sessions_app.domain.events import StatusRunning
 from sessions_app.domain.parts import TextPart, ToolCallReady
 from sessions_app.engine.sweeper import sweep
 from sessions_app.models import Attempt, Turn
@@ -21,6 +22,7 @@ from sessions_app.store import turns
 from sessions_app.store.claim import claim
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
+from sessions_app.wire.payload import Entry
 from tests.engine.conftest import CALLER, Engine
 from tests.fakes.people import make_session
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, says
@@ -220,6 +222,22 @@ async def test_tool_that_started_makes_shutdown_end_the_turn(engine: Engine) -> 
 def _give_tools(engine: Engine) -> None:
     engine.agent.tools = ["current_time"]
     engine.agent.save()
+
+
+# Another process had begun the session's next turn: then nobody else's end was told.
+async def test_end_that_comes_too_late_for_the_log_stops_no_other(
+    engine: Engine,
+) -> None:
+    first = await engine.post()
+    await leave(first, has_deltas=True)
+    second = await in_thread(post_elsewhere, engine)
+    third = await in_thread(post_elsewhere, engine)
+    await leave(second, has_deltas=True)
+    await leave(third)
+    later = Entry.of(Cursor(first.ordinal + 1, 1), StatusRunning(first.session_id))
+    await get_bus().log.append(first.session_id, 1, [later])
+    assert await sweep(get_bus(), None) == [third.turn_id]
+    assert await get_bus().log.head_n(second.session_id, 1) > SWEPT_TERMINAL_N
 
 
 # A turn whose process died was booked with nothing, though the provider bills it.

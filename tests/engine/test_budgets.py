@@ -15,9 +15,9 @@ from sessions_app.domain.errors import (
 )
 from sessions_app.domain.parts import ReasoningPart, TextPart, ToolCallReady, UsagePart
 from sessions_app.engine.sweeper import sweep
-from sessions_app.models import Attempt, Message, Price, Turn
+from sessions_app.models import Attempt, BudgetLedger, Message, Price, Turn
+from sessions_app.store import budgets, turns
 from sessions_app.store import claim as claim_store
-from sessions_app.store import turns
 from sessions_app.store.db import in_thread
 from tests.engine.budgeting import give_budget, reserved, spent_tokens, spent_usd
 from tests.engine.conftest import Engine
@@ -55,6 +55,23 @@ async def test_used_up_budget_refuses_and_leaves_no_trace(engine: Engine) -> Non
     assert details["renewsAt"].endswith("T00:00:00Z")
     assert await in_thread(Turn.objects.count) == 1
     assert await in_thread(Message.objects.filter(content="again").count) == 0
+
+
+# A turn of the day before was told the end of the day after.
+@pytest.mark.parametrize(
+    ("period", "name", "renewal"),
+    [("day", "2028-02-28", "2028-02-29"), ("month", "2027-12", "2028-01-01")],
+)
+async def test_refusal_names_the_end_of_the_period_that_it_counts(
+    engine: Engine, period: str, name: str, renewal: str
+) -> None:
+    await give_budget("session", period, tokens=10_000)
+    posted = await engine.post()
+    await in_thread(BudgetLedger.objects.update, period=name)
+    allowances = await in_thread(budgets.allowances_of, posted.turn_id)
+    with pytest.raises(BudgetExceeded) as refusal:
+        await in_thread(budgets.extend, posted.turn_id, [(allowances[0], 10_001)])
+    assert refusal.value.details["renewsAt"] == f"{renewal}T00:00:00Z"
 
 
 # C59: falsy does not mean "no budget"

@@ -166,7 +166,7 @@ async def test_next_run_waits_for_the_calls_that_stand(
 
 async def until_waiting(gap: Gap) -> None:
     async with asyncio.timeout(5):
-        while (await gap.turn()).state != "awaiting_tools":
+        while (await gap.turn()).state != "awaiting_tools":  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseFault
 
 from sessions_app.bus import Bus, LogGap
 from sessions_app.bus.base import SessionGone
@@ -101,7 +101,7 @@ async def _missed(
     nothing: tuple[list[Entry], int, bool] = [], caught_up_to, False
     try:
         entries, told_to, is_more = await _from_database(session_id, after, None)
-    except DatabaseError:
+    except DatabaseFault:
         return nothing  # a stream goes on while the database is down
     if not entries:
         return nothing
