@@ -39,6 +39,10 @@ class EventLog(Protocol):
         """
         ...
 
+    def leave(self, session_id: str, ordinal: int, fence: int) -> None:
+        """Tell that this claim of a turn writes nothing more, ended or not."""
+        ...
+
     async def read(
         self, session_id: str, after: Cursor, caught_up_to: int
     ) -> list[Entry]:

@@ -211,6 +211,9 @@ class MemoryLog:
             if self._size > conf().log_total_bytes:
                 self._trim_all()
 
+    def leave(self, session_id: str, ordinal: int, fence: int) -> None:
+        """Nothing to let go of: what was written is the log."""
+
     async def read(
         self, session_id: str, after: Cursor, caught_up_to: int
     ) -> list[Entry]:

@@ -107,7 +107,18 @@ class RedisLog:
             return
         self.fresh.setdefault(session_id, []).extend(entries)
         if turn.is_ended:
-            self._written.pop(session_id, None)
+            self._forget(session_id, turn)
+
+    def leave(self, session_id: str, ordinal: int, fence: int) -> None:
+        turn = self._written.get(session_id)
+        if turn is not None and (turn.ordinal, turn.fence) == (ordinal, fence):
+            # What Redis did not take is kept elsewhere, for a while.
+            del self._written[session_id]
+
+    def _forget(self, session_id: str, turn: _Written) -> None:
+        """Keep it no more, if it is not a later turn that is kept."""
+        if self._written.get(session_id) is turn:
+            del self._written[session_id]
 
     def _turn_of(self, session_id: str, fence: int, entries: list[Entry]) -> _Written:
         ordinal = entries[0].cursor.turn
@@ -122,7 +133,7 @@ class RedisLog:
         answer = await self._run(session_id, turn, entries, forced)
         match answer[0]:
             case b"stale":
-                self._written.pop(session_id, None)
+                self._forget(session_id, turn)
                 raise StaleFence
             case b"gap":
                 # Redis lost some of the turn, or never had it.
@@ -201,6 +212,8 @@ class RedisLog:
                 self._fail(error)
             except Exception:
                 logger.exception("The log could not be mended.")
+        for (session_id, _), turn in self._unsent.items():
+            self._forget(session_id, turn)
         self._unsent.clear()
 
     async def _is_resent(self, session_id: str, turn: _Written) -> bool:
@@ -211,8 +224,8 @@ class RedisLog:
             return True  # a later turn is in the log; this one is told otherwise
         if len(turn.entries) > count:
             return False
-        if turn.is_ended and self._written.get(session_id) is turn:
-            del self._written[session_id]
+        if turn.is_ended:
+            self._forget(session_id, turn)
         return True
 
     async def read(

@@ -56,6 +56,10 @@ class Publisher:
         counts.deltas += len(texts)
         await self._append(entries)
 
+    def leave(self) -> None:
+        """Nothing more is published."""
+        self._bus.log.leave(self._session_id, self._ordinal, self._fence)
+
     def _add_raws(self, entries: list[Entry], raws: Sequence[bytes]) -> None:
         for entry, raw in zip(entries, raws, strict=False):
             if len(raw) <= self._raw_room:

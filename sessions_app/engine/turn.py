@@ -100,6 +100,8 @@ class TurnRun:
             logger.warning("Turn %s is run by another process.", self.work.turn_id)
         except Exception:
             logger.exception("Turn %s could not be ended.", self.work.turn_id)
+        finally:
+            self._publisher.leave()
 
     async def _end(self) -> TurnEnd | None:
         """Run the rounds; every way out of them is one end, or None if not ours."""
