@@ -36,6 +36,7 @@ async def test_person_takes_over_answers_and_gives_back(
 
     await page.get_by_role("button", name="Take over").click()
     await page.get_by_text("desk answers; the agent is silent.").wait_for()
+    await expect(page.get_by_role("textbox", name="Reply")).to_be_focused()
     await visitor.page.locator(".remark", has_text="Stopped").wait_for()
 
     await visitor.say("Are you there?")

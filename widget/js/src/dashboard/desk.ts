@@ -16,6 +16,8 @@ export class Desk {
   readonly #button: HTMLButtonElement;
   #operator: string;
   #isAsked: boolean;
+  /** The conversation is this operator's: now they will write. */
+  onTaken: () => void = () => undefined;
   #onChange: (placeholder: string) => void = () => undefined;
 
   constructor(
@@ -71,6 +73,7 @@ export class Desk {
           : await this.#sessions.giveBack(this.#sessionId);
       this.#operator = session.operator ?? "";
       this.#isAsked = false;
+      if (this.#operator !== "") this.onTaken();
     } catch (error) {
       this.#chat.fail(error);
     }

@@ -58,6 +58,7 @@ function mountConversation(section: HTMLElement, sessionId: string): void {
   const desk = new Desk(section, access.client.sessions, chat, t);
   const composer = operatorComposer(t, (text) => desk.send(text), chat, sessionId);
   desk.onChange = (placeholder) => composer.setPlaceholder(placeholder);
+  desk.onTaken = () => composer.focus();
   desk.bar.hidden = composer.element.hidden = section.dataset["canReply"] === "0";
   section.replaceChildren(thread.element, link, notice.element, desk.bar, composer.element);
   section.append(...announcer.elements);

@@ -24,6 +24,13 @@ export function keepFocus(panel: HTMLElement, rescue: () => void): void {
   });
 }
 
+const WRITTEN_INTO = "input, textarea, select, [contenteditable], iframe";
+
+/** Somebody writes into the page, or into the one around its frame: the focus is theirs. */
+export function isFocusTaken(): boolean {
+  return !document.hasFocus() || document.activeElement?.matches(WRITTEN_INTO) === true;
+}
+
 export function createAnnouncer(): Announcer {
   const status = el("div", { class: "sr-only", role: "status", "aria-live": "polite" });
   const alert = el("div", { class: "sr-only", role: "alert" });

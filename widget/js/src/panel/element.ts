@@ -2,7 +2,7 @@ import { activeTurn, type SessionEvent } from "@lantern/sdk";
 import { adoptStyles, el } from "../dom.js";
 import type { PageFacts, Panel, PanelHost, WidgetConfig } from "../host.js";
 import { loadWords, translator, type Translate } from "../i18n/index.js";
-import { createAnnouncer } from "./a11y.js";
+import { createAnnouncer, isFocusTaken } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
 import { actionLabel, explain, explainArrival, isRefusal } from "./explain.js";
@@ -341,8 +341,7 @@ class ChatPanel implements Panel {
   }
 
   #focus(): void {
-    // In a frame, what is written into the page around it is not for the chat.
-    if (!document.hasFocus()) return;
+    if (isFocusTaken()) return;
     // On a touch screen the field would open the keyboard over the conversation.
     if (matchMedia("(pointer: coarse)").matches) this.#element.focus({ preventScroll: true });
     else this.#composer.focus();

@@ -177,6 +177,33 @@ test("a chat that opens by itself in a frame leaves the focus with the page arou
   assert.equal(await name.inputValue(), "Anna");
 });
 
+test("a chat that opens by itself takes nobody out of the page's own form", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/?attributes=${encodeURIComponent('data-open-after="0.5"')}`);
+  await page.locator("h1").evaluate((node) => node.after(document.createElement("input")));
+  const name = page.locator("main input");
+  await name.focus();
+  await page.getByText("Ask me anything").waitFor();
+  await page.waitForTimeout(200);
+  await page.keyboard.type("Anna");
+  assert.equal(await name.inputValue(), "Anna");
+});
+
+test("a page's own button opens the chat and hands it the focus", async () => {
+  const { page, server } = stage;
+  await page.goto(`${server.origin}/`);
+  await launcher(page).waitFor();
+  await page.locator("h1").evaluate((node) => {
+    const button = Object.assign(document.createElement("button"), { textContent: "Ask" });
+    button.onclick = () => window.Lantern.open();
+    node.after(button);
+  });
+  await page.getByRole("button", { name: "Ask", exact: true }).click();
+  await page.getByText("Ask me anything").waitFor();
+  await page.keyboard.type("Anna");
+  assert.equal(await field(page).inputValue(), "Anna");
+});
+
 test("model text runs no script and fetches nothing", async () => {
   const { page, server } = stage;
   const foreign = [];
