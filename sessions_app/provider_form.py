@@ -26,7 +26,7 @@ from sessions_app.provision.sections.provider import (
     check_base_url,
 )
 from sessions_app.store.catalog import config_of
-from sessions_app.user_form import UserForm
+from sessions_app.user_form import UserForm, WrittenSecret
 from sessions_app.written_lines import Arguments
 
 FIELDSETS: Any = (
@@ -72,8 +72,7 @@ class ProviderForm(UserForm[Provider]):
     api_key = forms.CharField(
         label="API key",
         required=False,
-        # What was typed outlasts an error elsewhere; what is stored is never shown.
-        widget=forms.PasswordInput(render_value=True),
+        widget=WrittenSecret(),
         help_text="Stored encrypted. Leave it empty to keep the one that is stored.",
     )
 

@@ -18,13 +18,14 @@ from sessions_app.authority import (
     tool_runs_here,
 )
 from sessions_app.domain.tooling import HTTP, MCP, PYTHON
+from sessions_app.json_field import JsonObject
 from sessions_app.models import Tool
 from sessions_app.store.catalog import tool_config
 from sessions_app.tools.base import ToolFault
 from sessions_app.tools.http_tool import METHODS
 from sessions_app.tools.registry import check_tool
 from sessions_app.user_form import UserForm, UserFormAdmin
-from sessions_app.written_lines import Arguments, HeaderLines, JsonObject, Pairs
+from sessions_app.written_lines import Arguments, HeaderLines, Pairs
 
 KIND_FIELDS = {
     HTTP: ("url", "method", "input_schema", "query", "body"),
@@ -83,7 +84,8 @@ class ToolForm(UserForm[Tool]):
     query = Pairs(
         required=False,
         rows=3,
-        help_text="More of the query, as name=value, one a line; may hold {name}.",
+        help_text="More of the query, as name=value, one a line; may hold {name}. In"
+        " double quotes a value keeps its outer spaces.",
     )
     body = JsonObject(
         required=False,
@@ -118,8 +120,7 @@ class ToolForm(UserForm[Tool]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        stored = self.instance.settings
-        self.initial.update(stored if isinstance(stored, dict) else {})
+        self.initial.update(_settings_of(self.instance))
         self.initial["headers"] = ""
 
     def clean_headers(self) -> str:
@@ -150,12 +151,16 @@ class ToolForm(UserForm[Tool]):
         return cleaned
 
     def _settings(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        """What is written for the kind; an error where more is."""
+        """What is written for the kind; an error where more is.
+
+        What has no field here was written elsewhere, and stays.
+        """
         given = {name: cleaned[name] for name in SETTINGS if cleaned.get(name)}
         for name in set(given) - set(KIND_FIELDS[cleaned["kind"]]):
             kinds = " and ".join(k for k, names in KIND_FIELDS.items() if name in names)
             self.add_error(name, f"This is only for the kind {kinds}: empty it.")
-        return given
+        stored = _settings_of(self.instance).items()
+        return {**{x: value for x, value in stored if x not in SETTINGS}, **given}
 
     def _check_reach(self, tool: Tool) -> None:
         old, new = _reach(self.instance), _reach(tool)
@@ -166,9 +171,12 @@ class ToolForm(UserForm[Tool]):
             self.add_error("allow_private", ONLY_A_SUPERUSER)
 
 
+def _settings_of(tool: Tool) -> dict[str, Any]:
+    return tool.settings if isinstance(tool.settings, dict) else {}
+
+
 def _reach(tool: Tool) -> Reach:
-    settings = tool.settings if isinstance(tool.settings, dict) else {}
-    return Reach(str(settings.get("url", "")), tool.allow_private)
+    return Reach(str(_settings_of(tool).get("url", "")), tool.allow_private)
 
 
 @admin.register(Tool)

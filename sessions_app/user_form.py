@@ -19,6 +19,17 @@ class UserForm(forms.ModelForm[M], Generic[M]):
     user: ClassVar[AbstractBaseUser | AnonymousUser] = AnonymousUser()
 
 
+class WrittenSecret(forms.PasswordInput):
+    """What was typed outlasts an error elsewhere; a browser's own password stays out.
+
+    Its form shows nothing of what is stored: ``initial`` is empty.
+    """
+
+    def __init__(self) -> None:
+        attributes = {"autocomplete": "new-password", "class": "vTextField"}
+        super().__init__(attrs=attributes, render_value=True)
+
+
 class UserFormAdmin(admin.ModelAdmin[M], Generic[M]):
     """Tells its form, a ``UserForm``, who fills it in."""
 

@@ -7,8 +7,18 @@ from typing import Any
 
 from django import forms
 
+from sessions_app.domain.errors import BadRequest
+from sessions_app.domain.text import require_storable
 from sessions_app.lines_field import Lines
 from sessions_app.tools.http_tool import header_fault
+
+QUOTE = '"'
+BAD_QUOTES = (
+    "what begins with a double quote must end with one, with a backslash before"
+    ' each " and \\ within; most texts need no quotes.'
+)
+EMPTY = '""'
+NO_PAIR = "write a name, = and a value, as in city={city}."
 
 
 class Arguments(Lines):
@@ -20,7 +30,7 @@ class Arguments(Lines):
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        return "\n".join(map(_line_of, map(str, value)))
+        return "\n".join(_line_of(str(each)) or EMPTY for each in value)
 
     def to_python(self, value: Any) -> list[str]:
         if isinstance(value, list):
@@ -45,7 +55,7 @@ class HeaderLines(Lines):
 
 
 class Pairs(Lines):
-    """A table of texts, as ``name=value`` lines."""
+    """A table of texts, as ``name=value`` lines; either side may be quoted."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(fault_of=_pair_fault, **options)
@@ -53,60 +63,61 @@ class Pairs(Lines):
     def prepare_value(self, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        return "\n".join(f"{name}={text}" for name, text in value.items())
+        lines = ((_line_of(str(name), "="), text) for name, text in value.items())
+        return "\n".join(f"{name}={_line_of(str(text))}" for name, text in lines)
 
     def clean(self, value: Any) -> dict[str, str]:
-        pairs = (line.partition("=") for line in super().clean(value))
-        return {name.strip(): text.strip() for name, _, text in pairs}
+        pairs: dict[str, str] = {}
+        for name, text in map(_pair_of, super().clean(value)):
+            if name in pairs:
+                raise forms.ValidationError(f"The name {name!r} is twice.")
+            pairs[name] = text
+        return pairs
 
 
-class JsonObject(forms.JSONField):
-    """A JSON object, shown so that it can be read; nothing is None."""
-
-    default_error_messages = {
-        "invalid": "This is not JSON. Names and texts stand in double quotes, and no"
-        " comma after the last."
-    }
-
-    def prepare_value(self, value: Any) -> Any:
-        return json.dumps(value, indent=2) if isinstance(value, dict) else value
-
-    def bound_data(self, data: Any, initial: Any) -> Any:
-        return data  # as it was typed, right or wrong
-
-    def clean(self, value: Any) -> dict[str, Any] | None:
-        found = super().clean(value)
-        if found is not None and not isinstance(found, dict):
-            raise forms.ValidationError('Write a JSON object: {"name": …}.')
-        return found
+def _pair_of(line: str) -> tuple[str, str]:
+    """The name and the value of a line; ValueError where it has none."""
+    if line.startswith(QUOTE):
+        name, end = json.JSONDecoder().raw_decode(line)
+        sign, text = line[end:].lstrip()[:1], line[end:].lstrip()[1:]
+    else:
+        plain, sign, text = line.partition("=")
+        name = plain.strip()
+    if sign != "=" or not name:
+        raise ValueError(NO_PAIR)
+    return name, _argument_of(text.strip())
 
 
 def _pair_fault(line: str) -> str:
-    name, sign, _ = line.partition("=")
-    is_pair = bool(sign and name.strip())
-    return "" if is_pair else "write a name, = and a value, as in city={city}."
+    try:
+        name, text = _pair_of(line)
+        require_storable([name, text])
+    except json.JSONDecodeError:
+        return BAD_QUOTES
+    except (ValueError, BadRequest) as error:
+        return str(error)
+    return ""
 
 
-def _line_of(argument: str) -> str:
-    is_plain = argument == argument.strip() and len(argument.splitlines()) == 1
-    is_whole = is_plain and not argument.startswith('"')
-    return argument if is_whole else json.dumps(argument, ensure_ascii=True)
+def _line_of(text: str, without: str = "") -> str:
+    """As it is written in a line: in quotes where the line would not hold it else."""
+    is_plain = text == text.strip() and len(text.splitlines()) <= 1
+    is_whole = is_plain and not text.startswith(QUOTE)
+    is_bare = is_whole and not (without and without in text)
+    return text if is_bare else json.dumps(text, ensure_ascii=True)
 
 
 def _argument_of(line: str) -> str:
-    return str(json.loads(line)) if line.startswith('"') else line
+    return str(json.loads(line)) if line.startswith(QUOTE) else line
 
 
 def _argument_fault(line: str) -> str:
-    if not line.startswith('"'):
-        return ""
     try:
-        json.loads(line)
+        require_storable(_argument_of(line))
     except ValueError:
-        return (
-            "what begins with a double quote must end with one, with a backslash before"
-            ' each " and \\ within; most arguments need no quotes.'
-        )
+        return BAD_QUOTES
+    except BadRequest as error:
+        return str(error)
     return ""
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from sessions_app.authority import may_do_to_sessions
 from sessions_app.lines_field import Lines
-from sessions_app.user_form import UserForm, UserFormAdmin
+from sessions_app.user_form import UserForm, UserFormAdmin, WrittenSecret
 from widget.accent import accent_warning
 from widget.models import Embed
 from widget.origins import origin_fault
@@ -32,9 +32,7 @@ NOT_BY_YOU = (
 class EmbedForm(UserForm[Embed]):
     """The secret is written, never shown; whether there is one is."""
 
-    secret = forms.CharField(
-        required=False, widget=forms.PasswordInput(render_value=False)
-    )
+    secret = forms.CharField(required=False, widget=WrittenSecret())
     origins = Lines(
         required=False,
         fault_of=origin_fault,
@@ -85,6 +83,7 @@ class EmbedForm(UserForm[Embed]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.initial["secret"] = ""
         if self.instance.secret:
             self.fields[
                 "secret"

@@ -54,6 +54,20 @@ def test_secret_is_set_kept_and_removed(
         assert not expected or expected not in page
 
 
+# It was lost with the error, and the embed was then saved without one.
+def test_typed_secret_outlasts_an_error_elsewhere(
+    admin_client: Client, embed: Embed, form: dict[str, str]
+) -> None:
+    path = path_of(embed)
+    wrong = {"secret": SECRET, "accent": "blueish"}
+    page = admin_client.post(path, {**form, **wrong}).content.decode()
+    assert f'value="{SECRET}"' in page
+    assert 'autocomplete="new-password"' in page
+    assert admin_client.post(path, {**form, "secret": SECRET}).status_code == 302
+    stored = admin_client.post(path, {**form, "accent": "blueish"}).content.decode()
+    assert "A secret is set" in stored and SECRET not in stored
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

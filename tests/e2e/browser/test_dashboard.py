@@ -51,3 +51,20 @@ async def test_dashboard_needs_a_login(shop: Shop) -> None:
     path = f"/admin/sessions_app/session/{session_id}/change/"
     await page.goto(f"{shop.server.url}{path}")
     assert "/admin/login/" in page.url
+
+
+async def test_form_of_a_tool_says_where_its_json_is_wrong(shop: Shop) -> None:
+    page = shop.visit.page
+    await log_in(shop)
+    await page.goto(f"{shop.server.url}/admin/sessions_app/tool/add/")
+    label = page.locator("label", has_text="May be at a private address")
+    # It wrapped, in a column as wide as those of labels with a field beside them.
+    assert (await label.evaluate("node => node.getClientRects().length")) == 1
+    assert (await label.evaluate("node => node.offsetHeight")) < 25
+    await page.get_by_label("Name").fill("weather")
+    await page.get_by_label("Address", exact=False).first.fill("https://a.example/x")
+    await page.get_by_label("Body").fill('{\n  "city": "{city}",\n}')
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await page.get_by_text("line 3, column 1 at '}'").wait_for()
+    assert await page.get_by_label("Body").input_value() == '{\n  "city": "{city}",\n}'
+    assert not shop.visit.faults
