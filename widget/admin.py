@@ -74,6 +74,7 @@ class EmbedForm(UserForm[Embed]):
             "open_on_exit",
             "secret",
             "identity",
+            "tokens_only",
             "proof_of_work",
             "collect_context",
             "attachments",

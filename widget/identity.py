@@ -26,10 +26,14 @@ PARAM = "identity"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody whom the site knows; ``profile`` holds name and email, if given."""
+    """Somebody whom the site knows; ``profile`` holds name and email, if given.
+
+    ``by_token``: proved by a token, and not by a hash, which is a proof for ever.
+    """
 
     id: str
     profile: Mapping[str, str]
+    by_token: bool
 
     @property
     def visitor_id(self) -> str:
@@ -64,6 +68,8 @@ def verified_user(embed: Embed, identity: Mapping[str, str]) -> User:
     user_id, proof = identity["userId"], identity["hash"]
     # Hex has no full stop, and a JWT has two: a page's tag has one place for either.
     if "." not in proof:
+        if embed.tokens_only:
+            raise Unauthorized("This embed takes a token as proof, and no hash.")
         return _user_of_hash(embed.secret, user_id, proof)
     user = _user_of_token(embed.secret, proof)
     if user.id != user_id:
@@ -75,7 +81,7 @@ def _user_of_hash(secret: str, user_id: str, digest: str) -> User:
     expected = hmac.new(secret.encode(), user_id.encode(), sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), digest.lower().encode()):
         raise Unauthorized("The identity's hash is wrong.")
-    return User(user_id, {})
+    return User(user_id, {}, by_token=False)
 
 
 def _user_of_token(secret: str, token: str) -> User:
@@ -86,7 +92,8 @@ def _user_of_token(secret: str, token: str) -> User:
     if not user_id:
         raise BadRequest("The identity's token has an empty 'sub'.", param=PARAM)
     found = {name: _text(claims, name) for name in ("name", "email")}
-    return User(user_id, {name: text for name, text in found.items() if text})
+    profile = {name: text for name, text in found.items() if text}
+    return User(user_id, profile, by_token=True)
 
 
 def _claims(secret: str, token: str) -> dict[str, Any]:

@@ -23,10 +23,18 @@ from widget.origins import origin_fault
 IDENTITY = ("optional", "required")
 PROOF_OF_WORK = ("off", "auto", "on")
 NO_SECRET = "Identity cannot be required without a secret to verify it with."
+SHORT_SECRET = "Tokens need a secret of 32 characters or more."
+SHORTEST_SECRET = 32
+"""Bytes: as many as the HMAC-SHA256 of a token has (RFC 7518, 3.2)."""
 
 
 def new_embed_key() -> str:
     return f"pk_{secrets.token_urlsafe(12)}"
+
+
+def is_too_short(secret: str) -> bool:
+    """Whether there is a secret, but no token could be signed with it."""
+    return 0 < len(secret.encode()) < SHORTEST_SECRET
 
 
 def check_origins(value: object) -> None:
@@ -100,6 +108,11 @@ class Embed(models.Model):
         choices=[(each, each) for each in IDENTITY],
         default="optional",
         help_text="Whether visitors must be users of your own, signed in.",
+    )
+    tokens_only = models.BooleanField(
+        default=False,
+        help_text="Refuse the hash of a user's id, which never ends: a signed token is"
+        " the only proof of who a visitor is.",
     )
     proof_of_work = models.CharField(
         max_length=5,
@@ -242,3 +255,5 @@ class Embed(models.Model):
         """Refuse an embed that would let nobody in."""
         if self.is_identity_required and not self.secret:
             raise ValidationError({"identity": NO_SECRET})
+        if self.tokens_only and is_too_short(self.secret):
+            raise ValidationError({"secret": SHORT_SECRET})

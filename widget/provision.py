@@ -14,7 +14,14 @@ from sessions_app.provision.plan import Entry, Plan
 from sessions_app.provision.section import Section
 from widget import looks
 from widget.accent import accent_warning
-from widget.models import IDENTITY, NO_SECRET, PROOF_OF_WORK, Embed
+from widget.models import (
+    IDENTITY,
+    NO_SECRET,
+    PROOF_OF_WORK,
+    SHORT_SECRET,
+    Embed,
+    is_too_short,
+)
 from widget.origins import origin_fault
 
 _KEY = re.compile(r"pk_[A-Za-z0-9_-]+")
@@ -90,6 +97,12 @@ class EmbedSection(Section[Embed]):
             f.TEXT,
             "`optional`, or `required`: visitors must be users of the site.",
             check=f.one_of(IDENTITY),
+        ),
+        Field(
+            "tokens_only",
+            f.FLAG,
+            "Whether a signed token is the only proof of who a visitor is: the hash,"
+            " which never ends, is refused.",
         ),
         Field(
             "proof_of_work",
@@ -194,6 +207,9 @@ class EmbedSection(Section[Embed]):
         identity = entry.values.get("identity", stored.identity)
         if identity == "required" and not secret:
             raise entry.fault(f"[[embed]] {NO_SECRET}", "identity")
+        is_strict = entry.values.get("tokens_only", stored.tokens_only)
+        if is_strict and is_too_short(secret):
+            raise entry.fault(f"[[embed]] {SHORT_SECRET}", "secret")
         if fault := looks.suggestions_fault(entry.values.get("suggestions", [])):
             raise entry.fault(f"[[embed]] suggestions {fault}", "suggestions")
         if warning := accent_warning(entry.values.get("accent", "")):

@@ -49,6 +49,8 @@ def issue(claim: Claim) -> str:
     said: dict[str, Any] = {"e": claim.embed_key, "v": claim.visitor_id}
     if claim.user is not None:
         said |= {"u": claim.user.id, "p": dict(claim.user.profile)}
+        if claim.user.by_token:
+            said["t"] = 1
     if claim.mark:
         said["m"] = claim.mark
     return VISITOR_PREFIX + signing.dumps(said, salt=_SALT, compress=True)
@@ -60,7 +62,9 @@ def renewed(embed: Embed, token: str) -> Claim | None:
         claim = _read(token, RENEWABLE_S)
     except Unauthorized:
         return None
-    return claim if claim.embed_key == embed.key and claim.is_current else None
+    is_proved = claim.user is None or claim.user.by_token or not embed.tokens_only
+    is_good = claim.embed_key == embed.key and is_proved and claim.is_current
+    return claim if is_good else None
 
 
 def new_visitor_id() -> str:
@@ -149,5 +153,5 @@ def _read(token: str, max_age_s: float) -> Claim:
         )
     except signing.BadSignature as error:
         raise Unauthorized(NOT_VALID) from error
-    user = User(claim["u"], claim["p"]) if "u" in claim else None
+    user = User(claim["u"], claim["p"], "t" in claim) if "u" in claim else None
     return Claim(claim["e"], claim["v"], user, claim.get("m", ""))

@@ -18,10 +18,11 @@ REQUIRED = 'identity = "required"\n'
 
 
 def test_identity_and_proof_of_work_are_set():
-    more = SECRET + REQUIRED + 'proof_of_work = "auto"\n'
+    more = SECRET + REQUIRED + 'proof_of_work = "auto"\ntokens_only = true\n'
     apply(WHOLE + EMBED + more)
     embed = Embed.objects.get(key="pk_users")
     assert (embed.identity, embed.proof_of_work) == ("required", "auto")
+    assert embed.tokens_only
     assert not apply(WHOLE + EMBED + more).has_changes
 
 
@@ -36,6 +37,7 @@ def test_stored_secret_is_enough_to_require_identity():
     [
         (REQUIRED, "without a secret"),
         (REQUIRED + 'secret = ""\n', "without a secret"),
+        ('tokens_only = true\nsecret = "s3cret"\n', "32 characters or more"),
         ('identity = "maybe"\n', "is 'maybe', which is not known"),
         ("identity = true\n", "must be a string"),
         ('proof_of_work = "yes"\n', "is 'yes', which is not known"),

@@ -75,6 +75,7 @@ def test_typed_secret_outlasts_an_error_elsewhere(
         {"identity": "required", "remove_secret": "on"},
         {"identity": "sometimes"},
         {"proof_of_work": "maybe"},
+        {"secret": "x" * 31, "tokens_only": "on"},
     ],
 )
 def test_form_that_makes_no_sense_is_refused(

@@ -269,3 +269,44 @@ def test_each_start_asks_for_the_proof(visitors: Visitors, enforced: Embed) -> N
     visitors.session(bob)
     answer = visitors.bootstrap(visitor=bob)
     assert (answer.status, answer.code) == (403, "identity_required")
+
+
+@pytest.fixture
+def strict(embed: Embed) -> Embed:
+    embed.tokens_only = True
+    embed.save()
+    return embed
+
+
+# A hash never ends: whoever has seen one is that user until the secret changes.
+def test_embed_for_tokens_only_takes_no_hash(visitors: Visitors, strict: Embed) -> None:
+    token = token_of("bob")["token"]
+    assert visitors.bootstrap(identity={"token": token}).status == 200
+    in_tag = {"userId": "bob", "hash": token}
+    assert visitors.bootstrap(identity=in_tag).status == 200
+    for identity in (hash_of("bob"), {"userId": "bob", "hash": "0" * 64}):
+        answer = visitors.bootstrap(identity=identity)
+        assert (answer.status, answer.code) == (401, "unauthorized")
+        assert answer.json["error"]["message"].endswith("and no hash.")
+
+
+def test_who_came_by_a_hash_is_not_renewed_for_tokens_only(
+    visitors: Visitors, embed: Embed
+) -> None:
+    by_hash = visitors.token(identity=hash_of("bob"))
+    by_token = visitors.token(identity=token_of("bob"))
+    path = visitors.session(by_hash)
+    embed.tokens_only = True
+    embed.save()
+    assert visitors.call(visitors.token(visitor=by_hash), "GET", path).status == 404
+    renewed = visitors.token(visitor=visitors.token(visitor=by_token))
+    assert visitors.call(renewed, "GET", path).status == 200
+
+
+def test_tokens_only_still_lets_visitors_without_a_name_in(
+    visitors: Visitors, strict: Embed
+) -> None:
+    anonymous = visitors.token()
+    path = visitors.session(anonymous)
+    bob = visitors.token(visitor=anonymous, identity=token_of("bob"))
+    assert visitors.call(bob, "GET", path).status == 200
