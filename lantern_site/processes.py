@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from lantern_site.ports import BACKLOG
 from lantern_site.siblings import SUFFIX
 
-BACKLOG = 1024
 POLL_S = 0.2
 RESTART_PAUSE_S = 1.0
 KILL_AFTER_S = 60.0

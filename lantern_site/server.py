@@ -35,6 +35,7 @@ from lantern_site.drain import Drain
 from lantern_site.gate import Gate, room_for, trusted_networks
 from lantern_site.inbox import Inbox
 from lantern_site.interpreter import tune
+from lantern_site.ports import BACKLOG
 from lantern_site.served import Served
 from sessions_app.conf import conf
 from sessions_app.edge.body import too_long
@@ -312,8 +313,8 @@ class LanternServer(daphne_server.Server):  # type: ignore[misc]
 def _endpoints(host: str, port: int, fd: int | None) -> list[str]:
     if fd is not None:
         return [f"fd:fileno={fd}"]
-    endpoints: list[str] = build_endpoint_description_strings(host=host, port=port)
-    return endpoints
+    endpoints = build_endpoint_description_strings(host=host, port=port)
+    return [f"{endpoint}:backlog={BACKLOG}" for endpoint in endpoints]
 
 
 def serve(

@@ -12,6 +12,7 @@ import uvicorn
 from lantern_site.drain import Drain
 from lantern_site.gate import room_for
 from lantern_site.interpreter import tune
+from lantern_site.ports import BACKLOG
 from lantern_site.served import Served
 from sessions_app.conf import conf
 
@@ -62,6 +63,7 @@ def serve(
         host=host,
         port=port,
         fd=fd,
+        backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -19,6 +19,7 @@ from redis import asyncio as aioredis
 from redis.exceptions import NoScriptError, RedisError
 
 from sessions_app.bus.base import LogGap, SessionGone, StaleFence
+from sessions_app.bus.trips import Trips
 from sessions_app.bus.window import Window
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
@@ -78,6 +79,7 @@ class RedisLog:
     def __init__(self, client: aioredis.Redis) -> None:
         # Its annotations allow for text where this client gives bytes.
         self._client: Any = client
+        self._reads = Trips(client)
         self._sha = hashlib.sha1(APPEND.encode()).hexdigest()
         self._batch: list[tuple[list[str | bytes | int], asyncio.Future[Any]]] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -237,13 +239,12 @@ class RedisLog:
             if found is not None:
                 return found
         try:
-            # No transaction, which a full Redis refuses: what is trimmed after the
-            # events were read is seen, as they come first.
-            async with self._client.pipeline(transaction=False) as pipe:
-                start = f"({after.turn}-{after.n}"
-                pipe.xrange(stream_key(session_id), start, "+", READ_LIMIT)
-                pipe.hmget(meta_key(session_id), *META)
-                rows, meta = await pipe.execute()
+            # What is trimmed after the events were read is seen, as they come first.
+            start = f"({after.turn}-{after.n}"
+            rows, meta = await self._reads.ask(
+                ("XRANGE", stream_key(session_id), start, "+", "COUNT", READ_LIMIT),
+                ("HMGET", meta_key(session_id), *META),
+            )
         except FAILURES as error:
             self._fail(error)
             return []
@@ -256,8 +257,7 @@ class RedisLog:
 
     async def head_n(self, session_id: str, ordinal: int) -> int | None:
         try:
-            meta = await self._client.hmget(meta_key(session_id), list(META))
-            _, turn, n, trimmed = meta
+            _, turn, n, trimmed = await self._meta(session_id)
             if not turn:
                 return None
             if int(turn) == ordinal:
@@ -265,7 +265,8 @@ class RedisLog:
             if not int(trimmed) < ordinal < int(turn):
                 return 0
             ends = (f"{ordinal}-18446744073709551615", f"{ordinal}-0")
-            rows = await self._client.xrevrange(stream_key(session_id), *ends, count=1)
+            last = ("XREVRANGE", stream_key(session_id), *ends, "COUNT", 1)
+            [rows] = await self._reads.ask(last)
         except FAILURES as error:
             self._fail(error)
             return None
@@ -273,20 +274,23 @@ class RedisLog:
 
     async def lacks(self, session_id: str, place: Cursor) -> bool:
         try:
-            meta = await self._client.hmget(meta_key(session_id), list(META))
+            gone, turn, n, _ = await self._meta(session_id)
         except FAILURES as error:
             self._fail(error)
             return False
-        gone, turn, n, _ = meta
         return not gone and (int(turn or 0), int(n or 0)) < place
 
     async def trimmed_to(self, session_id: str) -> int | None:
         try:
-            trimmed = await self._client.hget(meta_key(session_id), "trimmed")
+            *_, trimmed = await self._meta(session_id)
         except FAILURES as error:
             self._fail(error)
             return None
         return None if trimmed is None else int(trimmed)
+
+    async def _meta(self, session_id: str) -> list[Any]:
+        [meta] = await self._reads.ask(("HMGET", meta_key(session_id), *META))
+        return list(meta)
 
     async def drop(self, session_id: str) -> None:
         self._written.pop(session_id, None)
@@ -312,6 +316,7 @@ class RedisLog:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._reads.close()
         await self._client.aclose()
 
 

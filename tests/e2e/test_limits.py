@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,31 @@ if IS_DAPHNE:  # uvicorn leaves these to the proxy before it
         await answers_to(server)  # there is room again
         for _, other in kept[1:]:
             other.close()
+
+
+# 50 had room to wait: of 10,000 readers that came back at once some waited for minutes,
+# connected as they saw it, for a server that had never heard of them.
+async def test_crowd_may_wait_to_be_accepted(server: LiveServer) -> None:
+    room = int(Path("/proc/sys/net/core/somaxconn").read_text())
+    crowd = [socket.socket() for _ in range(min(1000, room))]
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        for sock in crowd:
+            sock.setblocking(False)
+            sock.connect_ex(("127.0.0.1", server.port))
+        await asyncio.sleep(0.5)
+        assert [sock for sock in crowd if not is_connected(sock)] == []
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+        for sock in crowd:
+            sock.close()
+    await answers_to(server)
+
+
+def is_connected(sock: socket.socket) -> bool:
+    with suppress(OSError):
+        return bool(sock.getpeername())
+    return False
 
 
 @pytest.mark.parametrize("framing", ["length", "chunked"])

@@ -1,0 +1,86 @@
+"""Readers of Redis that go there together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from redis.exceptions import ResponseError
+
+from sessions_app.bus import FAILURES, Bus
+from sessions_app.bus.redis_url import RedisUrl
+from sessions_app.bus.trips import AT_ONCE, Trips
+from sessions_app.domain.cursor import START
+from tests.bus.test_log import delta
+from tests.fakes.redis_server import RedisServer
+
+CROWD = 3 * AT_ONCE
+
+
+@pytest.fixture
+async def client(redis: RedisServer) -> AsyncIterator[Any]:
+    client = RedisUrl.parse(redis.url).client()
+    await client.flushall()
+    yield client
+    await client.aclose()
+
+
+# Each took a connection: from the 101st on the client refused, the reader was told
+# nothing, and the process took Redis for down and kept its events back.
+async def test_crowd_of_readers_is_told_over_few_connections(
+    shared: Bus, client: Any
+) -> None:
+    sessions = [f"sess_{n}" for n in range(CROWD)]
+    for session_id in sessions:
+        await shared.log.append(session_id, 1, [delta(1, 1, session_id)])
+    read = await asyncio.gather(*(shared.log.read(each, START, 0) for each in sessions))
+    told = [entry.body for entries in read for entry in entries]
+    assert told == [delta(1, 1, each).body for each in sessions]
+    heads = await asyncio.gather(*(shared.log.head_n(each, 1) for each in sessions))
+    assert set(heads) == {1}
+    assert len(await client.client_list()) < 10
+
+
+async def test_same_question_is_asked_once(client: Any) -> None:
+    trips = Trips(client)
+    answers = await asyncio.gather(*(trips.ask(("INCR", "asked")) for _ in range(50)))
+    assert answers == [[1]] * 50
+    assert await trips.ask(("INCR", "asked")) == [2]
+
+
+async def test_wrong_question_harms_no_other(client: Any) -> None:
+    trips = Trips(client)
+    await client.set("text", "a")
+    wrong, right = await asyncio.gather(
+        trips.ask(("GET", "text"), ("HGET", "text", "x")),
+        trips.ask(("GET", "text")),
+        return_exceptions=True,
+    )
+    assert isinstance(wrong, ResponseError)
+    assert right == [b"a"]
+
+
+async def test_who_leaves_takes_no_answer_from_others(client: Any) -> None:
+    trips = Trips(client)
+    leaving, staying = (asyncio.create_task(trips.ask(("TIME",))) for _ in range(2))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert len(await staying) == 1
+
+
+async def test_frozen_redis_holds_nobody_up_for_another(
+    client: Any, redis: RedisServer
+) -> None:
+    trips = Trips(client)
+    await trips.ask(("TIME",))
+    redis.freeze()
+    begin = time.monotonic()
+    asking = (trips.ask(("GET", str(n))) for n in range(CROWD))
+    answers = await asyncio.gather(*asking, return_exceptions=True)
+    redis.thaw()
+    assert all(isinstance(answer, FAILURES) for answer in answers)
+    assert time.monotonic() - begin < 4
+    assert len(await trips.ask(("TIME",))) == 1
