@@ -129,7 +129,7 @@ def _agent_of_new(caller: Caller, agent: str | None) -> Agent:
     chosen = catalog.agent_for(slug)
     if slug is None and not _may_use(caller, chosen.slug):
         chosen = catalog.first_agent_of(caller.agents or frozenset())
-    if not _may_use(caller, chosen.slug):
+    if agent not in (None, chosen.slug) or not _may_use(caller, chosen.slug):
         raise NotAllowed("This credential may not use that agent.", param="agent")
     return chosen
 

@@ -21,13 +21,16 @@ class WidgetConfig(AppConfig):
         from widget.provision import EmbedSection
         from widget.retention import embed_rules
         from widget.tokens import (
+            KEY_PREFIX,
             VISITOR_PREFIX,
             owners_of_user,
+            refuse_key,
             visitor_by_name,
             visitor_principal,
         )
 
         register_credential(VISITOR_PREFIX, visitor_principal, visitor_by_name)
+        register_credential(KEY_PREFIX, refuse_key)
         register_section("embed", EmbedSection())
         register_rules(embed_rules)
         register_owner_names(owners_of_user)

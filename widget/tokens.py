@@ -10,7 +10,12 @@ from django.core import signing
 
 from sessions_app.conf import conf
 from sessions_app.domain import ids
-from sessions_app.domain.errors import ForbiddenOrigin, IdentityRequired, Unauthorized
+from sessions_app.domain.errors import (
+    ForbiddenOrigin,
+    IdentityRequired,
+    NotAllowed,
+    Unauthorized,
+)
 from sessions_app.edge.auth import Principal
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
@@ -20,6 +25,11 @@ from widget.models import Embed
 from widget.origins import is_origin_listed
 
 VISITOR_PREFIX = "lv_"
+KEY_PREFIX = "pk_"
+KEY_OPENS_NOTHING = (
+    "The public key of an embed names it to its widget, and opens nothing: write an API"
+    " key here."
+)
 RENEWABLE_S = 30 * 24 * 3600
 NOT_VALID = "The visitor token is not valid any more."
 _SALT = "lantern.visitor"
@@ -96,6 +106,11 @@ def owners_of_user(user_id: str) -> list[str]:
     visitor_id = visitor_of_user(user_id)
     keys = Embed.objects.values_list("key", flat=True)
     return [owner_prefix(key) + visitor_id for key in keys]
+
+
+def refuse_key(token: str, origin: str | None) -> Principal:
+    """No public key is a credential, whether there is such an embed or not."""
+    raise NotAllowed(KEY_OPENS_NOTHING)
 
 
 def visitor_principal(token: str, origin: str | None) -> Principal:

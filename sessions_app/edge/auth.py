@@ -76,7 +76,7 @@ class Principal:
 Credential = Callable[[str, str | None], Principal]
 """From a token and the request's Origin to a principal.
 
-Raises Unauthorized or ForbiddenOrigin.
+Raises Unauthorized, NotAllowed or ForbiddenOrigin.
 """
 
 _credentials: dict[str, Credential] = {}
@@ -84,15 +84,16 @@ _reloaders: dict[str, Credential] = {}
 
 
 def register_credential(
-    prefix: str, authenticate: Credential, reload: Credential
+    prefix: str, authenticate: Credential, reload: Credential | None = None
 ) -> None:
     """Add a kind of bearer token; ``reload`` finds its principal by caller name."""
     _credentials[prefix] = authenticate
-    _reloaders[prefix] = reload
+    if reload is not None:
+        _reloaders[prefix] = reload
 
 
 def principal_of_token(token: str, origin: str | None) -> Principal:
-    """The principal of a bearer token; raises Unauthorized or ForbiddenOrigin."""
+    """The principal of a bearer token, or what ``Credential`` raises."""
     if len(token) <= MAX_CREDENTIAL_LENGTH:
         if token.startswith(KEY_PREFIX):
             return _key_principal(ApiKey.objects.filter(digest=hash_key(token)).first())

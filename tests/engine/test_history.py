@@ -7,11 +7,12 @@ import pytest
 
 from sessions_app import service
 from sessions_app.bus import get_bus
+from sessions_app.domain.context import UNKNOWN_WINDOW
 from sessions_app.domain.errors import ProviderOverloaded, ProviderRefused
 from sessions_app.domain.parts import Part, TextPart, ToolCallReady
 from sessions_app.domain.prompt import ToolSpec
 from sessions_app.engine.sweeper import sweep
-from sessions_app.models import Provider, ToolCall, Turn
+from sessions_app.models import Message, Provider, Session, ToolCall, Turn
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import CALLER, Engine
 from tests.fakes.scripted_provider import STOP, ScriptedProvider, Step, says
@@ -144,6 +145,36 @@ async def test_history_keeps_within_the_window(engine: Engine) -> None:
     assert (told[0][0], told[-1]) == ("user", ("user", "hello"))
     assert sum(len(text) / 3 for _, text in told) < 600
     assert told[0][1].startswith("7")
+
+
+# C70 (4): nothing is set here, so the window is that of a model nobody knows.
+async def test_history_of_a_thousand_turns_is_trimmed(engine: Engine) -> None:
+    def talk() -> None:
+        session = engine.session
+        turns = [
+            Turn(session=session, ordinal=ordinal, state="completed")
+            for ordinal in range(1, 1001)
+        ]
+        Turn.objects.bulk_create(turns)
+        Message.objects.bulk_create(
+            Message(
+                session=session,
+                turn=turn,
+                ordinal=turn.ordinal,
+                position=position,
+                role=role,
+                content=f"{turn.ordinal}" + "x" * 3000,
+            )
+            for turn in turns
+            for position, role in enumerate(("user", "assistant"))
+        )
+        Session.objects.filter(pk=session.pk).update(last_ordinal=1000)
+
+    await in_thread(talk)
+    told = await hello(engine)
+    assert 4 <= len(told) < 80
+    assert told[-2][1].startswith("1000x")
+    assert sum(len(text) / 3 for _, text in told) < UNKNOWN_WINDOW
 
 
 async def test_agent_may_be_told_less_than_fits(engine: Engine) -> None:

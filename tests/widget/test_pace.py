@@ -19,7 +19,8 @@ async def statuses(live: Live, tokens: list[str], **options) -> list[int]:
         client = live.client_of(token)
         made = await client.request("POST", "/v1/sessions", json={})
         url = f"/v1/sessions/{made.json['id']}/messages"
-        headers = {"x-forwarded-for": f"198.51.100.{number}"}
+        forged = f"198.51.100.{number}"
+        headers = {"x-forwarded-for": forged + options.get("behind", "")}
         peer = options.get("peer", "192.0.2.1")
         answer = await client.request(
             "POST", url, json={"content": "x"}, headers=headers, peer=peer
@@ -31,6 +32,20 @@ async def statuses(live: Live, tokens: list[str], **options) -> list[int]:
 async def visitors_of(live: Live, count: int) -> list[str]:
     embed = await in_thread(make_embed, live.people.agent)
     return [visitor_token(embed, f"v{number}") for number in range(count)]
+
+
+# C70 (1): behind the proxy a client writes to the left of its own address.
+async def test_forged_header_through_the_proxy_counts_as_one(
+    live: Live, settings
+) -> None:
+    settings.LANTERN = {
+        "address_messages_per_minute": 30,
+        "address_sessions_per_minute": 100,
+    }
+    live.app = TrustedProxies(live.app, [PROXY])
+    tokens = await visitors_of(live, 35)
+    found = await statuses(live, tokens, peer=PROXY, behind=", 203.0.113.7")
+    assert found == [202] * 30 + [429] * 5
 
 
 # C70 (2): a new session for each message is no way around the limit.

@@ -10,34 +10,93 @@ from sessions_app.domain import ids
 from sessions_app.models import Message, Turn
 from sessions_app.store.db import in_thread
 from tests.edge.live.conftest import Socket
+from tests.edge.live.test_handshake import in_protocol, status_of
 from tests.fakes.edge import Live
-from tests.fakes.people import SHOP, make_embed, visitor_token
+from tests.fakes.people import SHOP, make_agent, make_embed, visitor_token
 from tests.widget.conftest import Visitors
+
+CALLS = [
+    ("GET", "/v1/sessions"),
+    ("POST", "/v1/sessions"),
+    ("DELETE", "/v1/widget/visitor"),
+    ("GET", "{path}"),
+    ("GET", "{path}/events"),
+    ("GET", "{path}/messages"),
+    ("POST", "{path}/messages"),
+    ("POST", "{path}/ticket"),
+    ("POST", "{path}/takeover"),
+    ("POST", "{path}/replies"),
+]
+
+
+# C70 (5): it was as unknown as any text, and nobody told what it is.
+@pytest.mark.parametrize(("method", "path"), CALLS)
+@pytest.mark.parametrize("accept", ["*/*", "text/event-stream"])
+async def test_public_key_opens_nothing(
+    live: Live, method: str, path: str, accept: str
+) -> None:
+    await in_thread(make_embed, live.people.agent)
+    url = path.format(path=live.path)
+    for key in ("pk_shop", "pk_none"):
+        client, headers = live.client_of(key), {"origin": SHOP, "accept": accept}
+        answer = await client.request(
+            method, url, json={"content": "x"}, headers=headers
+        )
+        assert (answer.status, answer.code) == (403, "not_allowed"), answer.body
+        assert "opens nothing" in answer.json["error"]["message"]
+    assert await in_thread(Turn.objects.count) == 0
+    assert not live.provider.requests
+
+
+async def test_public_key_opens_no_socket(live: Live) -> None:
+    embed = await in_thread(make_embed, live.people.agent)
+    offered = ["lantern.v1", in_protocol("pk_shop")]
+    assert await status_of(live, protocols=offered, headers={"origin": SHOP}) == 403
+    assert await status_of(live, "pk_shop") == 403
+    token = visitor_token(embed, "v1")
+    assert await status_of(live, token, headers={"origin": SHOP}) == 101
+
+
+# What a public key leads to is a conversation with the embed's agent, and no more.
+@pytest.mark.parametrize("path", ["chat/completions", "completions", "messages"])
+async def test_visitor_speaks_no_other_dialect(live: Live, path: str) -> None:
+    embed = await in_thread(make_embed, live.people.agent)
+    body = {"model": "helper", "messages": [{"role": "user", "content": "x"}]}
+    for key in ("pk_shop", visitor_token(embed, "v1")):
+        client = live.client_of(key)
+        for origin in ({}, {"origin": SHOP}):
+            answer = await client.request(
+                "POST", f"/v1/{path}", json=body, headers=origin
+            )
+            assert answer.status in (403, 404)
+    assert await in_thread(Turn.objects.count) == 0
+    assert not live.provider.requests
 
 
 @pytest.mark.parametrize(
-    ("method", "path"),
+    ("fields", "code"),
     [
-        ("GET", "/v1/sessions"),
-        ("POST", "/v1/sessions"),
-        ("GET", "/v1/widget/visitor"),
-        ("POST", "/v1/sessions/sess_x/messages"),
+        ({"agent": "other"}, "not_allowed"),
+        ({"provider": "primary"}, "bad_request"),
+        ({"model": "gpt-x"}, "bad_request"),
+        ({"raw": True}, "bad_request"),
+        ({"systemPrompt": "x"}, "unknown_field"),
+        ({"user": "bob"}, "unknown_field"),
+        ({"maxTokens": 100_000}, "unknown_field"),
     ],
 )
-def test_public_key_is_no_credential(
-    visitors: Visitors, method: str, path: str
+async def test_socket_takes_no_more_from_a_visitor(
+    live: Live, fields: dict[str, Any], code: str
 ) -> None:
-    answer = visitors.call("pk_shop", method, path, {})
-    assert answer.status in (401, 404, 405)
-    assert not Turn.objects.exists()
-
-
-@pytest.mark.parametrize("path", ["chat/completions", "completions", "messages"])
-def test_visitor_speaks_no_other_dialect(visitors: Visitors, path: str) -> None:
-    body = {"model": "helper", "messages": [{"role": "user", "content": "x"}]}
-    for key in ("pk_shop", visitors.token()):
-        assert visitors.call(key, "POST", f"/v1/{path}", body).status in (401, 403, 404)
-    assert not Turn.objects.exists()
+    await in_thread(make_agent, "other")
+    embed = await in_thread(make_embed, live.people.agent)
+    live.client = live.client_of(visitor_token(embed, "v1"))
+    socket = await Socket(live, headers={"origin": SHOP}).open()
+    answer = await socket.ask("session.start", prompt="x", **fields)
+    await socket.hang_up()
+    assert (answer["type"], answer.get("code")) == ("error", code)
+    assert await in_thread(Turn.objects.count) == 0
+    assert not live.provider.requests
 
 
 # C66: what stands in a URL stands in logs.
