@@ -94,6 +94,7 @@ services:
 	@scripts/need-proxies
 	@scripts/need-faketime
 	@scripts/need-php
+	@scripts/need-ruby
 
 node: widget/js/node_modules/.stamp sdk/typescript/node_modules/.stamp tests/servers/node_modules/.stamp
 

@@ -48,7 +48,17 @@ def by_php(settings: Any) -> str:
     return subprocess.run(php, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("sign", [by_django, by_node, by_php])
+def by_ruby(settings: Any) -> str:
+    user = '{ id: 42, name: "Käthe", email: "k@x.example" }'
+    # Whatever the locale says, as in a file.
+    script = (
+        f'# encoding: utf-8\n{code_of("ruby")}\nprint lantern_token({user}, "{SECRET}")'
+    )
+    ruby = ["ruby", "-e", script]
+    return subprocess.run(ruby, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("sign", [by_django, by_node, by_php, by_ruby])
 def test_token_of_the_example_is_accepted(
     visitors: Visitors, embed: Embed, settings: Any, sign: Any
 ) -> None:
