@@ -19,6 +19,7 @@ from sessions_app.domain.errors import (
 from sessions_app.edge.auth import Principal
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
+from sessions_app.store.together import once
 from widget.farewell import mark_of
 from widget.identity import User, is_user, visitor_of_user
 from widget.models import Embed
@@ -133,7 +134,8 @@ def visitor_by_name(name: str, origin: str | None) -> Principal:
 
 def _principal(claim: Claim, origin: str | None) -> Principal:
     key = claim.embed_key
-    embed = Embed.objects.select_related("agent").filter(key=key).first()
+    embeds = Embed.objects.select_related("agent").filter(key=key)
+    embed = once(("embed", key), embeds.first)
     if embed is None or not embed.is_enabled:
         raise Unauthorized()
     if origin is not None and not is_origin_listed(origin, embed.origins):

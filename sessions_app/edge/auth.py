@@ -24,6 +24,7 @@ from sessions_app.models.api_key import (
 )
 from sessions_app.service import Caller
 from sessions_app.store.sessions import SessionFilter
+from sessions_app.store.together import once
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +97,9 @@ def principal_of_token(token: str, origin: str | None) -> Principal:
     """The principal of a bearer token, or what ``Credential`` raises."""
     if len(token) <= MAX_CREDENTIAL_LENGTH:
         if token.startswith(KEY_PREFIX):
-            return _key_principal(ApiKey.objects.filter(digest=hash_key(token)).first())
+            digest = hash_key(token)
+            keys = ApiKey.objects.filter(digest=digest)
+            return _key_principal(once(("key", digest), keys.first))
         for prefix, authenticate in _credentials.items():
             if token.startswith(prefix):
                 return authenticate(token, origin)

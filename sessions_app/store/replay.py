@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+
+from sessions_app.domain import ids
 from sessions_app.domain.announce import Announcement
 from sessions_app.domain.cursor import START, SWEPT_TERMINAL_N, Cursor
 from sessions_app.domain.errors import BadCursor
@@ -16,6 +23,31 @@ END_OF_TURN = 2**62
 UNLOGGED_N = 2
 """A turn that has not reached the log may have shown its two opening events
 before its process died; run again, it shows the same two."""
+
+
+TurnKey = tuple[str, int]
+"""A session's id and the ordinal of a turn in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """What the database says of the turn that a cursor is in, and of its session."""
+
+    state: str
+    next_n: int
+    terminal_n: int | None
+    owner: str
+    agent: str
+
+    def check(self, cursor: Cursor, logged_n: int | None) -> None:
+        """Refuse a place that the turn never had, as ``check_cursor`` does."""
+        if logged_n is None:
+            logged_n = SWEPT_TERMINAL_N if self.state in ACTIVE_STATES else 0
+        last_n = max(logged_n, UNLOGGED_N, self.next_n - 1)
+        if self.terminal_n is not None:
+            last_n = self.terminal_n + 2
+        if cursor.n > last_n:
+            raise BadCursor()
 
 
 def start_cursor(session_id: str) -> Cursor:
@@ -35,16 +67,29 @@ def check_cursor(session_id: str, cursor: Cursor, logged_n: int | None) -> None:
     """
     if cursor == START:
         return
-    turn = Turn.objects.filter(session=session_id, ordinal=cursor.turn).first()
+    key = (session_id, cursor.turn)
+    turn = turns_at({key}).get(key)
     if turn is None:
         raise BadCursor()
-    if logged_n is None:
-        logged_n = SWEPT_TERMINAL_N if turn.state in ACTIVE_STATES else 0
-    last_n = max(logged_n, UNLOGGED_N, turn.next_n - 1)
-    if turn.terminal_n is not None:
-        last_n = turn.terminal_n + 2
-    if cursor.n > last_n:
-        raise BadCursor()
+    turn.check(cursor, logged_n)
+
+
+def turns_at(keys: set[TurnKey]) -> dict[TurnKey, StoredTurn]:
+    """Those of these turns that there are, in one query; none of a purged session."""
+    places = [Q(session=one, ordinal=n) for one, n in keys if ids.could_be_id(one)]
+    if not places:
+        return {}
+    found = Turn.objects.filter(reduce(or_, places), session__purged_at=None)
+    rows = found.values_list(
+        "session_id",
+        "ordinal",
+        "state",
+        "next_n",
+        "terminal_n",
+        "session__owner",
+        "session__agent__slug",
+    )
+    return {(row[0], row[1]): StoredTurn(*row[2:]) for row in rows}
 
 
 def ended_turns(

@@ -12,7 +12,6 @@ from typing import Any
 from channels.consumer import AsyncConsumer, get_handler_name
 from channels.exceptions import StopConsumer
 
-from sessions_app import service
 from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import BadCursor, LanternError
@@ -20,10 +19,10 @@ from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.errors import WrongMethod, as_lantern_error
 from sessions_app.edge.live.answers import PRIVATE, Headers, answer, refuse
 from sessions_app.edge.live.open_streams import open_streams, retry_frame
+from sessions_app.edge.live.openings import Opening, openings
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.live.tail import tail
-from sessions_app.store.db import in_thread
 from sessions_app.telemetry import counts
 from sessions_app.wire.payload import Entry
 
@@ -206,30 +205,9 @@ class EventsConsumer(StreamConsumer):
         logged_n: int | None = 0
         if cursor is not None:
             logged_n = await get_bus().log.head_n(session_id, cursor.turn)
-        start, standing = await in_thread(
-            self._start_of, request, session_id, cursor, bad_cursor, logged_n
-        )
+        opening = Opening(request, session_id, cursor, bad_cursor, logged_n)
+        start, standing = await openings.call(opening)
         return Opened(tail(get_bus(), session_id, start), standing)
-
-    def _start_of(
-        self,
-        request: LiveRequest,
-        session_id: str,
-        cursor: Cursor | None,
-        bad_cursor: BadCursor | None,
-        logged_n: int | None,
-    ) -> tuple[Cursor, Standing]:
-        query = request.query("after", "ticket")
-        ticket = query.get("ticket")
-        standing = request.standing(
-            ticket=(ticket, session_id) if ticket else None, allow_cookie=True
-        )
-        start = service.find_start(standing.principal.caller, session_id, cursor)
-        if bad_cursor is not None:
-            raise bad_cursor
-        if cursor is not None:
-            service.check_cursor(session_id, cursor, logged_n)
-        return start, standing
 
 
 def _cursor_of(request: LiveRequest) -> tuple[Cursor | None, BadCursor | None]:

@@ -1,0 +1,84 @@
+"""Look-ups that wait for a thread of the store, and go there together.
+
+A crowd that comes back at once would spend most of its time on the way between the
+event loop and the threads, and each of it would ask for the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
+from typing import Any, Generic, TypeVar
+
+from sessions_app.conf import conf
+from sessions_app.store.db import in_thread
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+AT_ONCE = 100
+
+_found: ContextVar[dict[Hashable, Any] | None] = ContextVar("_found", default=None)
+
+
+def once(key: Hashable, look: Callable[[], R]) -> R:
+    """What ``look`` finds; look-ups that went to the thread together share it.
+
+    All of them were asked for before it looked, so that none is told of an older state
+    than alone.
+    """
+    found = _found.get()
+    if found is None:
+        return look()
+    if key not in found:
+        found[key] = look()
+    shared: R = found[key]
+    return shared
+
+
+class Together(Generic[A, R]):
+    """Calls ``function`` on a thread of the store for all that wait, a hundred at most.
+
+    It gives for each argument an answer or an error; what it raises itself all get.
+    """
+
+    def __init__(self, function: Callable[[Sequence[A]], list[R | Exception]]) -> None:
+        self._function = function
+        self._waiting: list[tuple[A, asyncio.Future[R]]] = []
+        self._going: set[asyncio.Task[None]] = set()
+
+    async def call(self, argument: A) -> R:
+        """The answer to one; raises its error."""
+        loop = asyncio.get_running_loop()
+        asking: asyncio.Future[R] = loop.create_future()
+        self._waiting.append((argument, asking))
+        if len(self._going) < conf().database_threads:
+            task = loop.create_task(self._go())
+            self._going.add(task)
+            task.add_done_callback(self._going.discard)
+        return await asking
+
+    async def _go(self) -> None:
+        while self._waiting:
+            some, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
+            some = [each for each in some if not each[1].done()]  # who are still there
+            answers: list[R | Exception]
+            try:
+                answers = await in_thread(self._call, [each for each, _ in some])
+            except Exception as error:
+                answers = [error] * len(some)
+            for (_, asking), answer in zip(some, answers, strict=True):
+                if asking.done():
+                    continue
+                if isinstance(answer, Exception):
+                    asking.set_exception(answer)
+                else:
+                    asking.set_result(answer)
+
+    def _call(self, arguments: Sequence[A]) -> list[R | Exception]:
+        token = _found.set({})
+        try:
+            return self._function(arguments)
+        finally:
+            _found.reset(token)
