@@ -15,7 +15,6 @@ from django.http import HttpRequest
 
 from sessions_app.domain.errors import NotAllowed, Unauthorized
 from sessions_app.domain.lists import texts_fault, texts_of
-from sessions_app.models import ApiKey
 from sessions_app.models.api_key import (
     ALL_AGENTS,
     ALL_SESSIONS_SCOPE,
@@ -23,6 +22,7 @@ from sessions_app.models.api_key import (
     hash_key,
 )
 from sessions_app.service import Caller
+from sessions_app.store.keys import StoredKey, key_of_digest, key_of_id
 from sessions_app.store.sessions import SessionFilter
 from sessions_app.store.together import once
 
@@ -98,16 +98,16 @@ def principal_of_token(token: str, origin: str | None) -> Principal:
     if len(token) <= MAX_CREDENTIAL_LENGTH:
         if token.startswith(KEY_PREFIX):
             digest = hash_key(token)
-            keys = ApiKey.objects.filter(digest=digest)
-            return _key_principal(once(("key", digest), keys.first))
+            key = once(("key", digest), lambda: key_of_digest(digest))
+            return _key_principal(key)
         for prefix, authenticate in _credentials.items():
             if token.startswith(prefix):
                 return authenticate(token, origin)
     raise Unauthorized()
 
 
-def _key_principal(key: ApiKey | None) -> Principal:
-    if key is None or not key.is_enabled:
+def _key_principal(key: StoredKey | None) -> Principal:
+    if key is None:
         raise Unauthorized()
     allowed = _allowed(key, "agents", key.agents)
     agents = None if ALL_AGENTS in allowed else allowed
@@ -120,7 +120,7 @@ def _key_principal(key: ApiKey | None) -> Principal:
     return Principal("key", Caller(name, scope, agents), scopes)
 
 
-def _allowed(key: ApiKey, column: str, value: object) -> frozenset[str]:
+def _allowed(key: StoredKey, column: str, value: object) -> frozenset[str]:
     """What a key may; nothing where its row is malformed, as ``"*"`` without a list."""
     if fault := texts_fault(value):
         logger.error("The %s of the key %s: this %s", column, key.name, fault)
@@ -185,7 +185,7 @@ def principal_of_name(name: str, origin: str | None) -> Principal:
     """The principal of a caller name, with the rights it has now."""
     kind, _, rest = name.partition(":")
     if kind == "key":
-        return _key_principal(ApiKey.objects.filter(pk=rest).first())
+        return _key_principal(key_of_id(rest))
     if kind == "staff":
         return principal_of_user(get_user_model().objects.filter(pk=rest).first())
     for reload in _reloaders.values():

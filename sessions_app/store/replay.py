@@ -17,6 +17,7 @@ from sessions_app.domain.outcome import TurnEnd
 from sessions_app.domain.states import ACTIVE_STATES, TurnState
 from sessions_app.domain.usage import Usage
 from sessions_app.models import Turn
+from sessions_app.store import sql
 
 BATCH = 100
 END_OF_TURN = 2**62
@@ -24,6 +25,15 @@ UNLOGGED_N = 2
 """A turn that has not reached the log may have shown its two opening events
 before its process died; run again, it shows the same two."""
 
+
+LAST_BEGUN = """
+SELECT ordinal, state FROM sessions_app_turn
+WHERE session_id = %s AND state <> 'queued' ORDER BY ordinal DESC LIMIT 1
+"""
+AN_END = """
+SELECT 1 FROM sessions_app_turn
+WHERE session_id = %s AND ordinal >= %s AND terminal_n IS NOT NULL LIMIT 1
+"""
 
 TurnKey = tuple[str, int]
 """A session's id and the ordinal of a turn in it."""
@@ -52,11 +62,10 @@ class StoredTurn:
 
 def start_cursor(session_id: str) -> Cursor:
     """The beginning of the running turn, else now."""
-    turns = Turn.objects.filter(session=session_id).exclude(state=TurnState.QUEUED)
-    last = turns.order_by("-ordinal").values_list("ordinal", "state").first()
-    if last is None:
+    found = sql.rows(LAST_BEGUN, session_id)
+    if not found:
         return START
-    ordinal, state = last
+    ((ordinal, state),) = found
     return Cursor(ordinal, 0 if state in ACTIVE_STATES else END_OF_TURN)
 
 
@@ -100,11 +109,9 @@ def ended_turns(
     Also the ordinal up to which these tell everything, and whether there are more.
     ``up_to`` is the last ordinal of interest; None means all.
     """
-    turns = Turn.objects.filter(session=session_id, ordinal__gte=after.turn)
-    turns = turns.exclude(terminal_n=None).order_by("ordinal")
-    if up_to is not None:
-        turns = turns.filter(ordinal__lte=up_to)
-    found = list(turns.prefetch_related("messages")[:BATCH])
+    # Most readers begin where nothing has ended since.
+    has_any = sql.rows(AN_END, session_id, after.turn)
+    found = _ended_since(session_id, after.turn, up_to) if has_any else []
     is_more = len(found) == BATCH
     told_to = found[-1].ordinal if found else after.turn - 1
     if up_to is not None and not is_more:
@@ -112,6 +119,14 @@ def ended_turns(
     ends = [(Cursor(turn.ordinal, turn.terminal_n or 0), turn) for turn in found]
     new = [(end, terminal_of(turn)) for end, turn in ends if end > after]
     return new, told_to, is_more
+
+
+def _ended_since(session_id: str, ordinal: int, up_to: int | None) -> list[Turn]:
+    turns = Turn.objects.filter(session=session_id, ordinal__gte=ordinal)
+    turns = turns.exclude(terminal_n=None).order_by("ordinal")
+    if up_to is not None:
+        turns = turns.filter(ordinal__lte=up_to)
+    return list(turns.prefetch_related("messages")[:BATCH])
 
 
 def end_of(turn: Turn) -> TurnEnd:

@@ -14,11 +14,17 @@ from sessions_app.domain import ids
 from sessions_app.domain.errors import BadRequest, NotFound
 from sessions_app.domain.states import ACTIVE_STATES, OPEN_STATES, SessionStatus
 from sessions_app.models import Agent, Idempotency, Message, Session, Turn
+from sessions_app.store import sql
 from sessions_app.store.deleted_usage import keep_usage
 from sessions_app.store.turns import ask_to_end
 
 HANDED_AT_ONCE = 100
 MAX_FIRST_WORDS = 200
+OWNERSHIP = """
+SELECT s.owner, a.slug
+FROM sessions_app_session s JOIN sessions_app_agent a ON a.id = s.agent_id
+WHERE s.id = %s AND s.purged_at IS NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +56,8 @@ def within(scope: SessionFilter) -> QuerySet[Session]:
 
 def require(scope: SessionFilter, session_id: str) -> None:
     """NotFound unless the session is inside the scope."""
-    if not ids.could_be_id(session_id) or not (
-        within(scope).filter(pk=session_id).exists()
-    ):
+    found = sql.rows(OWNERSHIP, session_id) if ids.could_be_id(session_id) else ()
+    if not any(scope.covers(owner=owner, agent=agent) for owner, agent in found):
         raise NotFound("There is no such session.")
 
 
