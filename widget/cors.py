@@ -1,6 +1,7 @@
 """Cross-origin access to ``/v1/``: for the origins of the embeds, never with cookies.
 
-Any site may read how ``bootstrap`` refuses it; it gives a token to no unlisted one.
+Any site may read how ``bootstrap`` and ``config`` refuse it; they give nothing to one
+that is not listed.
 
 An ASGI layer around everything, so that streams, errors and refusals carry the same
 headers.
@@ -22,7 +23,7 @@ App = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 PREFIX = "/v1/"
-BOOTSTRAP = "/v1/widget/bootstrap"
+FIRST_ASKED = ("/v1/widget/bootstrap", "/v1/widget/config")
 CACHE_S = 5.0
 CACHE_SIZE = 1000
 PREFLIGHT: Headers = [
@@ -70,8 +71,9 @@ class Cors:
         await self._app(scope, receive, send_with_headers)
 
     async def _may_read(self, path: str, origin: bytes) -> bool:
-        # The refusal must reach the widget, or its notice would blame the network.
-        return path == BOOTSTRAP or await self._is_allowed(origin.decode("latin-1"))
+        # The refusal must reach the widget, or its notice would blame the network, and
+        # the browser's console would send the site's owner after a fault of CORS.
+        return path in FIRST_ASKED or await self._is_allowed(origin.decode("latin-1"))
 
     async def _is_allowed(self, origin: str) -> bool:
         known = self._known.get(origin)

@@ -54,7 +54,7 @@ def origin_fault(entry: str) -> str:
     """
     form = _FORM.fullmatch(entry)
     if form is None:
-        return f"{entry!r} is not of the form https://host or https://*.host."
+        return _not_of_the_form(entry)
     scheme, wildcard, host, port = (
         form["scheme"],
         form["wildcard"],
@@ -72,6 +72,18 @@ def origin_fault(entry: str) -> str:
         right = f"{scheme.lower()}://{wildcard}{spelt}{f':{port}' if port else ''}"
         return f"{entry!r} is spelt {right!r} by browsers."
     return ""
+
+
+def _not_of_the_form(entry: str) -> str:
+    """The commonest slips by name: no scheme, and more than an origin."""
+    origin, more = entry, ""
+    if (rest := re.search(r"(?<![:/])[/?#]", entry)) is not None:
+        origin, more = entry[: rest.start()], entry[rest.start() :]
+    if more and _FORM.fullmatch(origin):
+        return f"{entry!r} is more than an origin: write {origin!r}, without {more!r}."
+    if _FORM.fullmatch(f"https://{entry}"):
+        return f"{entry!r} lacks its scheme: write {f'https://{entry}'!r}."
+    return f"{entry!r} is not of the form https://host or https://*.host."
 
 
 def _as_browsers_spell(host: str) -> str | None:

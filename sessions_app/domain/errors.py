@@ -95,7 +95,9 @@ class BudgetExceeded(RequestError):
 class ForbiddenOrigin(RequestError):
     code = "forbidden_origin"
     http_status = 403
-    default_message = "This origin is not on the list of the embed."
+    default_message = (
+        "This origin is not on the list of the embed; add it in the dashboard."
+    )
 
 
 class IdentityRequired(RequestError):

@@ -54,6 +54,18 @@ async def test_preflight_of_a_stranger_is_refused(shop: Live) -> None:
         assert allowed(answer) is None
 
 
+# The console of the site's owner blamed CORS for an origin that was not on the list.
+async def test_stranger_reads_why_it_is_refused(shop: Live) -> None:
+    nobody, headers = shop.client_of(None), {"origin": EVIL}
+    bootstrap, config = "/v1/widget/bootstrap", "/v1/widget/config?key=pk_shop"
+    for method, url in (("POST", bootstrap), ("GET", config)):
+        body = {"key": "pk_shop"}
+        answer = await nobody.request(method, url, json=body, headers=headers)
+        assert (answer.status, answer.code) == (403, "forbidden_origin")
+        assert allowed(answer) == EVIL
+        assert answer.header("access-control-allow-credentials") is None
+
+
 async def test_errors_carry_the_headers_too(shop: Live) -> None:
     nobody, headers = shop.client_of(None), {"origin": SHOP}
     for method, path in (

@@ -1,4 +1,10 @@
-import { EMPTY_CONVERSATION, mergeTranscript, proposeTurn, type Message } from "@lantern/sdk";
+import {
+  EMPTY_CONVERSATION,
+  mergeTranscript,
+  proposeTurn,
+  type ConversationState,
+  type Message,
+} from "@lantern/sdk";
 import { afterEach, expect, test, vi } from "vitest";
 import { translator } from "../src/i18n/index.js";
 import { INITIAL_CHAT } from "../src/panel/store.js";
@@ -12,9 +18,8 @@ function message(turnId: string, role: string, content: string, more: Partial<Me
   return { id: `${turnId}-${role}`, turnId, role, content, createdAt: "", ...more } as Message;
 }
 
-/** The times that a thread shows for turns that were asked then; `null` is now. */
-function timesOf(...asked: (string | null)[]): string[] {
-  const thread = createThread({
+function newThread() {
+  return createThread({
     t: translator("en"),
     userName: "You",
     agentName: () => "Ember",
@@ -25,6 +30,11 @@ function timesOf(...asked: (string | null)[]): string[] {
     onRate: null,
     onApprove: () => undefined,
   });
+}
+
+/** The times that a thread shows for turns that were asked then; `null` is now. */
+function timesOf(...asked: (string | null)[]): string[] {
+  const thread = newThread();
   const stored = asked.flatMap((at) => (at ? [message(at, "user", "", { createdAt: at })] : []));
   const conversation = asked
     .slice(stored.length)
@@ -46,6 +56,47 @@ test("a pause of more than an hour is marked with the time", () => {
 
 test("a chat that begins now says no time", () => {
   expect(timesOf(null, null)).toEqual([]);
+});
+
+/** What a thread says of its turns: of each the notice, if there is one. */
+function noticesOf(conversation: ConversationState): string[] {
+  const thread = newThread();
+  thread.update({ ...INITIAL_CHAT, conversation });
+  return [...thread.element.querySelectorAll(".turn")].map((turn) => {
+    const notice = turn.querySelector<HTMLElement>(".notice:not([hidden])");
+    if (notice === null) return "";
+    const hasAction = notice.querySelector(".notice-action:not([hidden])") !== null;
+    return `${notice.querySelector(".notice-text")?.textContent}${hasAction ? " [again]" : ""}`;
+  });
+}
+
+const NO_REPLY = "This message got no reply.";
+
+// Only the last one said so: of the others an operator saw nothing in the dashboard.
+test("of each message that got no reply it is said, and the last can be tried again", () => {
+  const stored = mergeTranscript(EMPTY_CONVERSATION, [
+    message("a", "user", "One"),
+    message("b", "user", "Two"),
+    message("b", "assistant", "Reply"),
+    message("c", "user", "To a person", { operator: "Anna" }),
+    message("d", "user", "Three"),
+  ]);
+  expect(noticesOf(stored)).toEqual([NO_REPLY, "", "", `${NO_REPLY} [again]`]);
+  const asked = proposeTurn(stored, "local-1", "Four");
+  expect(noticesOf(asked)).toEqual([NO_REPLY, "", "", NO_REPLY, ""]);
+});
+
+test("of what waits behind a running turn nothing is said yet", () => {
+  const stored = mergeTranscript(EMPTY_CONVERSATION, [
+    message("a", "user", "One"),
+    message("b", "user", "Two"),
+    message("c", "user", "Three"),
+  ]);
+  const [a, b, c] = stored.turns;
+  const isRunning = { ...stored, isRunning: true };
+  expect(noticesOf(isRunning)).toEqual(["", "", ""]);
+  const turns = [a!, { ...b!, phase: "running" as const }, c!];
+  expect(noticesOf({ ...isRunning, turns })).toEqual([NO_REPLY, "", ""]);
 });
 
 test("another day is said with its date", () => {

@@ -5,14 +5,14 @@ import { loadWords, translator, type Translate } from "../i18n/index.js";
 import { createAnnouncer, isFocusTaken } from "./a11y.js";
 import { Chat } from "./chat.js";
 import { ClientTools } from "./client-tools.js";
-import { actionLabel, explain, explainArrival, isRefusal } from "./explain.js";
+import { actionLabel, explain, explainArrival, isRefusal, tellOwner } from "./explain.js";
 import { fileLoader, type PickedFile } from "./files.js";
 import { narrate } from "./narrate.js";
 import { createPageContext } from "./page-context.js";
 import { onPageReturn } from "./page-signals.js";
 import { PastChats } from "./past-chats.js";
 import { keepDraft } from "./storage.js";
-import { Store, type ChatState, type Notice } from "./store.js";
+import { isBarred, Store, type ChatState, type Notice } from "./store.js";
 import { PANEL_CSS } from "./styles.js";
 import { createComposer } from "./view/composer.js";
 import { createFrame } from "./view/frame.js";
@@ -269,14 +269,15 @@ class ChatPanel implements Panel {
       const text = explainArrival(error, this.#t);
       const notice: Notice = { text, action: isRefused ? null : "reload" };
       this.#store.set({ isLoading: false, notice, link: isRefused ? "refused" : "lost" });
-      if (isRefused) this.#bar();
+      if (isRefused) this.#bar(error);
       this.#reportError(error);
       return false;
     }
   }
 
   /** This site may not use the chat: what cannot be sent shall not be written. */
-  #bar(): void {
+  #bar(error: unknown): void {
+    tellOwner(error, this.#host.options.key);
     const hadFocus = this.#host.root.activeElement !== null;
     this.#foot.hidden = true;
     if (hadFocus && this.#isShown) this.#element.focus({ preventScroll: true });
@@ -316,8 +317,8 @@ class ChatPanel implements Panel {
     this.#welcome.update(state.conversation.turns.length > 0 || state.isLoading);
     this.#thread.update(state);
     this.#composer.update({ isRunning: activeTurn(state.conversation) !== null });
-    const offline: Notice = { text: this.#t("offlineNotice"), action: null };
-    const notice = isOffline ? offline : state.notice;
+    this.#element.classList.toggle("refused", isBarred(state));
+    const notice = isOffline ? { text: this.#t("offlineNotice"), action: null } : state.notice;
     this.#notice.update(notice && { ...notice, actionLabel: actionLabel(notice, this.#t) });
   }
 

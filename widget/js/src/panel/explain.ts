@@ -53,6 +53,11 @@ export function explainArrival(error: unknown, t: Translate): string {
   return isForAll ? t("forbiddenOrigin") : explain(error, t);
 }
 
+/** In the browser's console: the visitor's sentence does not say what the site has to do. */
+export function tellOwner(error: unknown, key: string): void {
+  console.warn(`Lantern: ${(error as Error).message} (${key}, ${location.origin})`);
+}
+
 /** What can be done about it. */
 export function actionLabel({ action }: Notice, t: Translate): string | null {
   if (action === null) return null;

@@ -72,11 +72,12 @@ export class PastChats {
   }
 
   #download(): void {
-    const { store, t, agentName, visitor } = this.#options;
+    const { store, t, agentName } = this.#options;
     const { conversation } = store.state;
     const names = { user: t("you"), agent: agentName() };
     const text = new Blob([transcriptOf(conversation, names)], { type: "text/plain" });
-    download(`${visitor.current() ?? "chat"}.txt`, text);
+    const today = new Date().toLocaleDateString("sv"); // as 2026-03-02, everywhere
+    download(`chat-${today}.txt`, text);
   }
 
   async #email(address: string): Promise<string> {

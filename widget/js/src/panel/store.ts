@@ -22,6 +22,11 @@ export const INITIAL_CHAT: ChatState = {
   notice: null,
 };
 
+/** The server will not have this page, and there is nothing else to show. */
+export function isBarred({ link, conversation }: ChatState): boolean {
+  return link === "refused" && conversation.turns.length === 0;
+}
+
 type Listener = (state: ChatState, before: ChatState) => void;
 
 /** Holds the state and tells its listeners at most once per frame. */

@@ -18,6 +18,28 @@ test("a reply can be had again, and the older one gives way", async () => {
   assert.equal(await page.locator(".question .bubble").count(), 2);
 });
 
+// The end of the reply was under the notice, and nothing had scrolled.
+test("what takes of the thread's height leaves its end in view", async () => {
+  const { page, server, context } = stage;
+  server.script = { deltas: ["word ".repeat(400)] };
+  await openChat(page, `${server.origin}/`);
+  await say(page, "tell");
+  await lastReply(page);
+  const below = () =>
+    page.locator(".thread").evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight);
+  assert.ok((await below()) < 2);
+  await context.setOffline(true);
+  await page.locator(".panel > .notice:not([hidden])").waitFor();
+  await page.waitForTimeout(100);
+  assert.ok((await below()) < 2, `${await below()} px`);
+  await context.setOffline(false);
+  await page.locator(".thread").evaluate((node) => node.scrollTo(0, 0));
+  await page.locator(".latest.shown").waitFor();
+  await field(page).fill("one\ntwo\nthree\nfour");
+  await page.waitForTimeout(100);
+  assert.equal(await page.locator(".thread").evaluate((node) => node.scrollTop), 0);
+});
+
 test("thumbs and a comment reach the server", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/`);
@@ -57,6 +79,7 @@ test("past chats are listed, opened, saved and deleted", async () => {
   await page.getByRole("button", { name: "Your chats" }).click();
   const saving = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download this chat" }).click();
+  assert.match((await saving).suggestedFilename(), /^chat-\d{4}-\d\d-\d\d\.txt$/);
   const stream = await (await saving).createReadStream();
   let text = "";
   for await (const part of stream) text += part;
@@ -75,7 +98,7 @@ test("all chats are deleted once the visitor is sure, and a stranger begins anew
   await page.getByRole("button", { name: "New chat" }).click();
   await page.getByRole("button", { name: "Your chats" }).click();
   await page.getByRole("button", { name: "Delete this chat" }).waitFor({ state: "hidden" });
-  await page.getByRole("button", { name: "Delete my chats" }).click();
+  await page.getByRole("button", { name: "Delete all my chats" }).click();
   assert.equal(server.sessions.size, 1);
   await page.getByRole("button", { name: "Delete all of them for good" }).click();
   await page.locator(".history").waitFor({ state: "hidden" });
@@ -124,7 +147,7 @@ test("chats that could not be deleted are still there", async () => {
   await lastReply(page);
   server.failing.set("/v1/widget/visitor", 500);
   await page.getByRole("button", { name: "Your chats" }).click();
-  await page.getByRole("button", { name: "Delete my chats" }).click();
+  await page.getByRole("button", { name: "Delete all my chats" }).click();
   await page.getByRole("button", { name: "Delete all of them for good" }).click();
   await page.locator(".notice-text").getByText("Something went wrong").waitFor();
   assert.equal(await lastReply(page), "first");
@@ -265,10 +288,13 @@ test("a trigger speaks once in a visit", async () => {
 
 test("a language brings its words, its direction and its plurals", async () => {
   const { page, server } = stage;
-  const attributes = encodeURIComponent('data-locale="ar"');
+  const attributes = encodeURIComponent('data-locale="ar" data-suggestions="Which size?"');
   await page.goto(`${server.origin}/?attributes=${attributes}`);
   await page.getByRole("button", { name: "فتح المحادثة" }).click();
   await page.getByText("Ask me anything").waitFor();
+  // Its question mark stood before it.
+  const direction = (node) => getComputedStyle(node).direction;
+  assert.equal(await page.getByRole("button", { name: "Which size?" }).evaluate(direction), "ltr");
   assert.equal(await page.locator(".panel").getAttribute("dir"), "rtl");
   await page.getByRole("textbox", { name: "رسالة" }).fill("echo a b c d e f");
   await page.getByRole("button", { name: "إرسال", exact: true }).click();

@@ -194,11 +194,21 @@ test("a site that may not use the chat is offered none", async () => {
   const { page, server } = stage;
   server.failing.set("/v1/widget/bootstrap", 403);
   await page.goto(`${server.origin}/`);
+  const warned = page.waitForEvent("console", (message) => message.type() === "warning");
   await launcher(page).click();
+  // Nobody told the site's owner more than the visitor.
+  assert.match((await warned).text(), /^Lantern: .+ \(pk_shop, http:.+\)$/);
   await page.locator(".notice-text").getByText("This chat is not available").waitFor();
   assert.equal(await page.locator(".status").innerText(), "Not available");
   assert.equal(await field(page).count(), 0);
   assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "New chat" }).count(), 0);
+  // It stood at the lower edge of an empty panel.
+  const [notice, panel] = await Promise.all(
+    [".panel > .notice", ".panel"].map((name) => page.locator(name).boundingBox()),
+  );
+  const middle = (notice.y + notice.height / 2 - panel.y) / panel.height;
+  assert.ok(middle > 0.4 && middle < 0.65, `${middle}`);
 });
 
 test("a failed turn shows its canned reply once, and another try", async () => {

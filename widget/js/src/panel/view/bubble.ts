@@ -121,11 +121,14 @@ function isAsking(turn: TurnView): boolean {
 
 function failureOf(state: TurnViewState, t: Translate): NoticeState | null {
   const { turn, isLast, conversation } = state;
-  const isLostCause =
-    turn.phase === "unanswered" &&
-    isLast &&
-    !conversation.isRunning &&
-    activeTurn(conversation) === null;
+  const isLostCause = turn.phase === "unanswered" && isOver(turn, conversation);
   if (turn.phase !== "failed" && !isLostCause) return null;
   return { text: whyNoReply(turn, t), actionLabel: isLast ? t("tryAgain") : null };
+}
+
+/** Turns run one after the other: what stands before the one that runs has had its time. */
+function isOver(turn: TurnView, conversation: ConversationState): boolean {
+  const active = activeTurn(conversation);
+  if (active === null) return !conversation.isRunning;
+  return conversation.turns.indexOf(turn) < conversation.turns.indexOf(active);
 }

@@ -29,8 +29,8 @@ export function createHeader(options: HeaderOptions): View<HeaderState> {
     { class: "header", part: "header" },
     el("span", { class: "mark", "aria-hidden": "true" }, icon(FLAME)),
     el("div", { class: "headline" }, title, status),
-    iconButton("plain", t("history"), HISTORY, options.onHistory),
-    iconButton("plain", t("newChat"), NEW_CHAT, options.onNewChat),
+    iconButton("plain of-chats", t("history"), HISTORY, options.onHistory),
+    iconButton("plain of-chats", t("newChat"), NEW_CHAT, options.onNewChat),
     ...(onClose === null ? [] : [iconButton("plain", t("close"), CLOSE, onClose)]),
   );
   return {

@@ -8,7 +8,7 @@ export interface NoticeState {
 
 /** A sentence with at most one way out; hidden without a sentence. */
 export function createNotice(onAction: () => void): View<NoticeState | null> {
-  const text = el("span", { class: "notice-text" });
+  const text = el("span", { class: "notice-text", dir: "auto" });
   const action = el("button", { type: "button", class: "notice-action" });
   const element = el("div", { class: "notice", hidden: true }, icon(WARNING), text, action);
   action.addEventListener("click", onAction);

@@ -74,12 +74,12 @@ function followEnd(scroller: HTMLElement, latest: HTMLElement): Follower {
     latest.classList.toggle("shown", !isFollowing);
   });
   latest.addEventListener("click", scrollToEnd);
-  return {
-    stayAtEnd() {
-      if (isFollowing) toEnd();
-    },
-    scrollToEnd,
+  const stayAtEnd = (): void => {
+    if (isFollowing) toEnd();
   };
+  // A notice, a question or a longer message takes of its height, and says no scroll.
+  if (typeof ResizeObserver !== "undefined") new ResizeObserver(stayAtEnd).observe(scroller);
+  return { stayAtEnd, scrollToEnd };
 }
 
 /** Between two turns that lie further apart than this, the time is said. */
@@ -105,7 +105,7 @@ class TurnList {
   /** Whether anything on screen changed. */
   update({ conversation }: ChatState): boolean {
     const { turns, isRunning } = conversation;
-    const mayOfferRetry = isRunning !== this.#isRunning;
+    const hasTurned = isRunning !== this.#isRunning;
     this.#isRunning = isRunning;
     let hasChanged = this.#removeGone(turns);
     let last: number | null = null;
@@ -123,7 +123,7 @@ class TurnList {
         before.isLast === isLast &&
         before.isReplaced === isReplaced &&
         before.when === when;
-      if (isSame && !(isLast && mayOfferRetry)) return;
+      if (isSame && !(hasTurned && turn.phase === "unanswered")) return;
       this.#shown.set(turn.key, { turn, isLast, isReplaced, when });
       view.update({ turn, isLast, isReplaced, when, conversation });
       hasChanged = true;

@@ -32,6 +32,7 @@ export function createWelcome(
       const buttons = suggestions
         .slice(0, MAX_SUGGESTIONS)
         .map((text) => textButton("prompt", text, () => onPick(text)));
+      for (const button of buttons) button.dir = "auto";
       prompts.replaceChildren(...buttons);
       if (buttons.length > 0) element.hidden = false;
     },
