@@ -12,6 +12,7 @@ from sessions_app.edge.attachment_fields import attachments_of
 from sessions_app.edge.auth import Principal
 from sessions_app.edge.body import idempotency_key
 from sessions_app.edge.pace import Act, require_pace
+from sessions_app.edge.rest.base import validated
 from sessions_app.edge.rest.bodies import NewMessageBody, TurnOptionsBody
 from sessions_app.edge.tool_fields import client_tools_of, tool_choice_of
 from sessions_app.service import NewMessage
@@ -27,9 +28,7 @@ def message_of(
     if has_content:
         apart.add("attachments")
     known = {name: value for name, value in body.items() if name not in apart}
-    form = (NewMessageBody if has_content else TurnOptionsBody)(data=known)
-    form.is_valid(raise_exception=True)
-    fields = form.validated_data
+    fields = validated(NewMessageBody if has_content else TurnOptionsBody, known)
     return NewMessage(
         content=fields.get("content"),
         attachments=attachments_of(body.get("attachments")) if has_content else (),
