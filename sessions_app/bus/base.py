@@ -89,6 +89,10 @@ class Subscription(Protocol):
 
     def __exit__(self, *exc_info: object) -> None: ...
 
+    def said(self) -> None:
+        """Something went to the reader: the next heartbeat is due its length later."""
+        ...
+
     async def wait(self) -> bool:
         """Sleep until something may be new (True) or a heartbeat is due (False)."""
         ...

@@ -45,7 +45,7 @@ class LocalSubscription:
         self._heartbeat_s = heartbeat_s
         self.is_lost = False
         self._is_rung = False
-        self._quiet_since = 0.0
+        self._quiet_since = time.monotonic()
         self._waiter: asyncio.Future[None] | None = None
 
     def __enter__(self) -> LocalSubscription:
@@ -58,11 +58,13 @@ class LocalSubscription:
     async def ready(self) -> None:
         """Nothing to wait for: the bell is in this process."""
 
+    def said(self) -> None:
+        self._quiet_since = time.monotonic()
+
     async def wait(self) -> bool:
         if self._is_rung:
             self._is_rung = False
             return True
-        self._quiet_since = time.monotonic()
         self._waiter = asyncio.get_running_loop().create_future()
         try:
             await self._waiter
@@ -70,6 +72,8 @@ class LocalSubscription:
             self._waiter = None
         # It may have rung after a heartbeat had woken this reader.
         is_rung, self._is_rung = self._is_rung, False
+        if not is_rung:
+            self.said()  # the heartbeat
         return is_rung
 
     def ring(self) -> None:
@@ -78,7 +82,7 @@ class LocalSubscription:
             self._waiter.set_result(None)
 
     def tick(self, now: float) -> None:
-        """Wake a reader that heard nothing for the length of a heartbeat."""
+        """Wake a reader that was told nothing for the length of a heartbeat."""
         waiter = self._waiter
         if waiter is None or waiter.done():
             return

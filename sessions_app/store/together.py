@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
+from django.db import Error as DatabaseFault
+
 from sessions_app.conf import conf
 from sessions_app.store.db import in_thread
 
@@ -35,6 +37,19 @@ def once(key: Hashable, look: Callable[[], R]) -> R:
         found[key] = look()
     shared: R = found[key]
     return shared
+
+
+def or_error(look: Callable[[], R]) -> R | Exception:
+    """What one of several finds, or its error; raises what the database raises.
+
+    Each of the others would wait for the database as long.
+    """
+    try:
+        return look()
+    except DatabaseFault:
+        raise
+    except Exception as error:
+        return error
 
 
 class Together(Generic[A, R]):

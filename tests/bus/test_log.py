@@ -166,6 +166,34 @@ async def test_ring_beside_a_heartbeat_is_not_missed(bus: Bus) -> None:
     assert True in heard
 
 
+# With Redis an open turn that is silent is looked after each five seconds, and each
+# look put the heartbeat off: in a minute of silence none came, and proxies cut streams.
+async def test_rings_that_bring_nothing_put_no_heartbeat_off(bus: Bus) -> None:
+    with bus.bell.subscribe(S, 15) as place:
+        begin = time.monotonic()
+        await asyncio.sleep(0.1)
+        place.ring()  # type: ignore[attr-defined]
+        assert await place.wait() is True
+        waiting = asyncio.create_task(place.wait())
+        await asyncio.sleep(0)
+        place.tick(begin + 15.05)  # type: ignore[attr-defined]
+        assert await asyncio.wait_for(waiting, 1) is False
+
+
+async def test_heartbeat_waits_until_nothing_was_said(bus: Bus) -> None:
+    with bus.bell.subscribe(S, 15) as place:
+        begin = time.monotonic()
+        await asyncio.sleep(0.1)
+        place.said()
+        waiting = asyncio.create_task(place.wait())
+        await asyncio.sleep(0)
+        place.tick(begin + 15.05)  # type: ignore[attr-defined]
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        place.tick(begin + 15.2)  # type: ignore[attr-defined]
+        assert await asyncio.wait_for(waiting, 1) is False
+
+
 async def test_silence_gives_a_heartbeat(bus: Bus) -> None:
     with bus.bell.subscribe(S, 0.01) as place:
         assert await place.wait() is False

@@ -5,11 +5,8 @@ With the log at hand one that comes back costs a part of one query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
-
-from django.db import Error as DatabaseTrouble
 
 from sessions_app import service
 from sessions_app.domain.cursor import START, Cursor
@@ -17,9 +14,8 @@ from sessions_app.domain.errors import BadCursor, NotFound
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.standing import Standing
 from sessions_app.store.replay import StoredTurn, TurnKey, turns_at
-from sessions_app.store.together import Together
+from sessions_app.store.together import Together, or_error
 
-R = TypeVar("R")
 Start = tuple[Cursor, Standing]
 
 
@@ -66,7 +62,7 @@ class Opening:
 
 def starts_of(openings: Sequence[Opening]) -> list[Start | Exception]:
     """The start of each, or what refuses it; raises what the database raises."""
-    standings = [_or_error(opening.standing) for opening in openings]
+    standings = [or_error(opening.standing) for opening in openings]
     both = list(zip(openings, standings, strict=True))
     allowed = [opening.key for opening, who in both if isinstance(who, Standing)]
     turns = turns_at({key for key in allowed if key is not None})
@@ -76,18 +72,9 @@ def starts_of(openings: Sequence[Opening]) -> list[Start | Exception]:
         return opening.start(standing, None if key is None else turns.get(key))
 
     return [
-        _or_error(lambda: start(opening, who)) if isinstance(who, Standing) else who  # noqa: B023
+        or_error(lambda: start(opening, who)) if isinstance(who, Standing) else who  # noqa: B023
         for opening, who in both
     ]
-
-
-def _or_error(look: Callable[[], R]) -> R | Exception:
-    try:
-        return look()
-    except DatabaseTrouble:
-        raise  # each of the others would wait for the database as long
-    except Exception as error:
-        return error
 
 
 openings: Together[Opening, Start] = Together(starts_of)

@@ -5,7 +5,8 @@ SSE, WebSocket and every dialect take their events from here.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 
 from django.db import Error as DatabaseFault
 
@@ -13,11 +14,14 @@ from sessions_app.bus import Bus, LogGap
 from sessions_app.bus.base import SessionGone
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import Cursor
-from sessions_app.domain.events import StatusIdle
+from sessions_app.domain.events import StatusIdle, TerminalEvent
 from sessions_app.store import replay
-from sessions_app.store.db import in_thread
 from sessions_app.store.replay import END_OF_TURN
+from sessions_app.store.together import Together, once, or_error
 from sessions_app.wire.payload import Entry
+
+Place = tuple[str, Cursor, int | None]
+Told = tuple[list[tuple[Cursor, TerminalEvent]], int, bool]
 
 
 async def tail(
@@ -33,13 +37,13 @@ async def tail(
         await place.ready()
         yield []
         cursor = after
-        entries, caught_up_to, is_more = await _beginning(
-            bus, session_id, after, is_new
-        )
+        begun = await _beginning(bus, session_id, after, is_new)
+        entries, caught_up_to, is_more = begun
         while True:
             if entries:
                 cursor = entries[-1].cursor
                 yield entries
+                place.said()
             if is_more:
                 told = Cursor(caught_up_to, END_OF_TURN)
                 entries, caught_up_to, is_more = await _ends(bus, session_id, told)
@@ -118,10 +122,19 @@ def _whole_turns(entry: Entry) -> int:
     return entry.cursor.turn if is_end else entry.cursor.turn - 1
 
 
+def _look(asked: Sequence[Place]) -> list[Told | Exception]:
+    return [
+        or_error(partial(once, place, partial(replay.ended_turns, *place)))
+        for place in asked
+    ]
+
+
+# Where the database is down each look takes seconds, and streams wait for theirs.
+_looks: Together[Place, Told] = Together(_look)
+
+
 async def _from_database(
     session_id: str, after: Cursor, up_to: int | None
 ) -> tuple[list[Entry], int, bool]:
-    ends, told_to, is_more = await in_thread(
-        replay.ended_turns, session_id, after, up_to
-    )
+    ends, told_to, is_more = await _looks.call((session_id, after, up_to))
     return [Entry.of(cursor, event) for cursor, event in ends], told_to, is_more
