@@ -49,6 +49,51 @@ test("the panel looks as the server says", async () => {
   await page.getByRole("button", { name: "Close chat" }).waitFor();
 });
 
+/** The contrast of two colours that CSS knows, as WCAG 2.2 defines it. */
+function contrast(one, other) {
+  const luminance = (color) => {
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    context.fillStyle = color;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...context.getImageData(0, 0, 1, 1).data].map((channel) => {
+      const part = channel / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+// A yellow ring on white has 1.5.
+test("whatever the accent, the ring of the focus and a chosen thumb are seen", async () => {
+  const { page, server } = stage;
+  // Each time a visitor who has never been here.
+  await page.addInitScript(() => [localStorage, sessionStorage].forEach((each) => each.clear()));
+  for (const [theme, accent] of [
+    ["light", "#ffcc00"],
+    ["light", "#00ff88"],
+    ["light", "#ffffff"],
+    ["light", "#a9480c"],
+    ["dark", "#000000"],
+    ["dark", "#0b1f4f"],
+  ]) {
+    server.config = { ...server.config, accent, theme };
+    await openChat(page, `${server.origin}/`);
+    await say(page, "echo one");
+    await lastReply(page);
+    const thumb = page.getByRole("button", { name: "Bad answer" });
+    await thumb.click();
+    const field = await style(page.locator("textarea.comment").last(), "boxShadow");
+    const ring = /^\w+\([^)]+\)/.exec(field)[0];
+    const paper = await style(page.locator(".panel"), "backgroundColor");
+    for (const color of [await style(thumb, "color"), ring]) {
+      const found = await page.evaluate(`(${contrast})("${color}", "${paper}")`);
+      assert.ok(found >= 3, `${theme} ${accent}: ${color} on ${paper} has ${found}`);
+    }
+  }
+});
+
 test("what the script tag says goes before what the server says", async () => {
   const { page, server } = stage;
   server.config = { ...server.config, ...LOOKS, openAfter: 0.1, nudge: "Never seen" };
