@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.async_api import Page
 
 from tests.e2e.browser.conftest import Shop, reply
 from tests.e2e.browser.dashboard import log_in, open_conversation
@@ -28,12 +29,25 @@ async def test_operator_watches_and_answers(shop: Shop) -> None:
         await shop.visit.page.get_by_text("Where is my order?").first.wait_for()
         await answer(shop.visit, "It left yesterday.")
         messages = await client.messages(session_id)
+    await shows_the_list_whole(shop.visit.page)
     assert [each["content"] for each in messages[2:]] == [
         "It left yesterday.",
         "Written by the model.",
     ]
     assert not shop.visit.faults
     assert not shop.foreign_requests
+
+
+async def shows_the_list_whole(page: Page) -> None:
+    """Beside its filters, on a screen of 1280 pixels."""
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await page.get_by_role("link", name="Conversations").first.click()
+    await page.get_by_role("link", name="Order 4711").first.wait_for()
+    # A visitor's name is longer than that of a key.
+    owner = page.locator("td.field-owner").first
+    await owner.evaluate(f"node => node.textContent = 'visitor:pk_shop:{'x' * 22}'")
+    hidden = "node => node.scrollWidth - node.clientWidth"
+    assert await page.locator(".results").evaluate(hidden) == 0
 
 
 async def answer(visit: Visit, text: str) -> None:
