@@ -31,6 +31,13 @@ class SessionGone(Exception):
 class EventLog(Protocol):
     """The ordered events of each session, for a while."""
 
+    may_be_behind: bool
+    """Whether it can lose a turn's last events and keep the ones before.
+
+    So does a Redis that is restored from an older state, until the turn's writer has
+    appended again.
+    """
+
     async def append(self, session_id: str, fence: int, entries: list[Entry]) -> None:
         """Add the next events of a turn; StaleFence if a newer claim has written.
 

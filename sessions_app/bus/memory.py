@@ -183,6 +183,8 @@ class _SessionEvents:
 class MemoryLog:
     """A ring of whole turns for each session that was used lately."""
 
+    may_be_behind = False
+
     def __init__(self, bell: LocalBell) -> None:
         self._bell = bell
         self._sessions: OrderedDict[str, _SessionEvents] = OrderedDict()

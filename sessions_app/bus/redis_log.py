@@ -76,6 +76,8 @@ class _Written:
 class RedisLog:
     """The log of all processes; use it on one event loop."""
 
+    may_be_behind = True
+
     def __init__(self, client: aioredis.Redis) -> None:
         # Its annotations allow for text where this client gives bytes.
         self._client: Any = client

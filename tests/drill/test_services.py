@@ -14,13 +14,23 @@ import psycopg
 import pytest
 from redis import Redis
 
-from tests.drill.acts import PATIENCE_S, billed, during, ends, judge, slow_reply
+from tests.drill.acts import (
+    PATIENCE_S,
+    TOKENS_IN,
+    billed,
+    during,
+    ends,
+    judge,
+    slow_reply,
+)
 from tests.drill.conftest import Site
 from tests.drill.history import watch
 from tests.fakes.client import Client, Event
-from tests.fakes.fake_upstream import FakeUpstream
+from tests.fakes.fake_upstream import FakeUpstream, Reply
 from tests.fakes.live_server import KEY
 from tests.fakes.lost_bells import LostBells
+from tests.fakes.openai_events import DONE, finish, text, usage
+from tests.fakes.redis_server import RedisServer
 
 DOWN_S = float(os.environ.get("LANTERN_DRILL_DOWN_S", "6"))
 
@@ -37,11 +47,35 @@ async def test_redis_restored_from_an_older_state(
         with Redis(port=redis.port) as client:
             client.save()
         await asyncio.sleep(1)
-        redis.kill()
-        redis.start()
-        (Path(redis.folder) / "dump.rdb").unlink()
+        restore(redis)
 
     assert ends(await during(site.cluster, act)) == {"message_completed"}
+
+
+# A cursor that Redis did not reach any more was taken for one that never was.
+async def test_reader_is_ahead_of_a_redis_that_was_restored(
+    site: Site, upstream: FakeUpstream
+) -> None:
+    words = [[text(f"{n} ") for n in range(m, m + 10)] for m in (0, 10, 20)]
+    steps = [*words[0], 1.5, *words[1], 5.0, *words[2]]
+    upstream.enqueue(Reply([*steps, finish(), usage(TOKENS_IN, 30), DONE]))
+    one, other = site.cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        posted = await a.post(await a.create())
+        await a.first("message_delta", posted, 10)
+        with Redis(port=site.redis.port) as client:
+            client.save()
+        seen = [e for e in await a.first("message_delta", posted, 20) if e.id]
+        await asyncio.to_thread(restore, site.redis)
+        await asyncio.wait_for(watch(b, posted, seen), PATIENCE_S)
+        assert billed(await judge(a, posted, seen)) == (TOKENS_IN, 30, False)
+
+
+def restore(redis: RedisServer) -> None:
+    """Be killed, and back with what was saved last."""
+    redis.kill()
+    redis.start()
+    (Path(redis.folder) / "dump.rdb").unlink()
 
 
 async def test_redis_out_of_memory(site: Site, upstream: FakeUpstream) -> None:

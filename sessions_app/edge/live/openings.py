@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sessions_app import service
+from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import START, Cursor
 from sessions_app.domain.errors import BadCursor, NotFound
 from sessions_app.edge.live.request import LiveRequest
@@ -21,7 +22,7 @@ Start = tuple[Cursor, Standing]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Who reads which session, from where; ``logged_n`` is the log's head there."""
+    """Who reads which session, from where; ``logged_n`` is as ``shown_n`` gives it."""
 
     request: LiveRequest
     session_id: str
@@ -58,6 +59,18 @@ class Opening:
             raise NotFound("There is no such session.")
         turn.check(self.cursor, self.logged_n)
         return self.cursor, standing
+
+
+async def shown_n(session_id: str, cursor: Cursor) -> int | None:
+    """The last ``n`` that the cursor's turn may have shown; None if no log can tell.
+
+    A log that is behind the cursor may be so for a moment only.
+    """
+    log = get_bus().log
+    logged_n = await log.head_n(session_id, cursor.turn)
+    if log.may_be_behind and logged_n is not None and logged_n < cursor.n:
+        return None
+    return logged_n
 
 
 def starts_of(openings: Sequence[Opening]) -> list[Start | Exception]:

@@ -19,7 +19,7 @@ from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.errors import WrongMethod, as_lantern_error
 from sessions_app.edge.live.answers import PRIVATE, Headers, answer, refuse
 from sessions_app.edge.live.open_streams import open_streams, retry_frame
-from sessions_app.edge.live.openings import Opening, openings
+from sessions_app.edge.live.openings import Opening, openings, shown_n
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.live.tail import tail
@@ -204,7 +204,7 @@ class EventsConsumer(StreamConsumer):
         cursor, bad_cursor = _cursor_of(request)
         logged_n: int | None = 0
         if cursor is not None:
-            logged_n = await get_bus().log.head_n(session_id, cursor.turn)
+            logged_n = await shown_n(session_id, cursor)
         opening = Opening(request, session_id, cursor, bad_cursor, logged_n)
         start, standing = await openings.call(opening)
         return Opened(tail(get_bus(), session_id, start), standing)

@@ -10,7 +10,6 @@ from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sessions_app import service
-from sessions_app.bus import get_bus
 from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.errors import (
     BadRequest,
@@ -23,6 +22,7 @@ from sessions_app.edge.auth import Principal
 from sessions_app.edge.errors import as_lantern_error
 from sessions_app.edge.live.follower import Follower, OwnedSession, Terms
 from sessions_app.edge.live.open_streams import open_streams
+from sessions_app.edge.live.openings import shown_n
 from sessions_app.edge.live.request import PROTOCOL, LiveRequest
 from sessions_app.edge.live.standing import Standing
 from sessions_app.edge.posting import require_message_pace, require_session_pace
@@ -267,7 +267,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         caller, session_id = self._caller, frame.session_id
         start = await in_thread(service.find_start, caller, session_id, cursor)
         if cursor is not None:
-            logged_n = await get_bus().log.head_n(session_id, cursor.turn)
+            logged_n = await shown_n(session_id, cursor)
             await in_thread(service.check_cursor, session_id, cursor, logged_n)
         await self._send_state(session_id, frame.request_id)
         self._follow(session_id, Follower(session_id, start, self))
