@@ -1,6 +1,7 @@
 import composer from "./composer.css?inline";
 import files from "./files.css?inline";
 import markdown from "./markdown.css?inline";
+import media from "./media.css?inline";
 import panel from "./panel.css?inline";
 import theme from "./theme.css?inline";
 import history from "./history.css?inline";
@@ -10,4 +11,4 @@ import welcome from "./welcome.css?inline";
 
 /** The panel's rules on touch screens and phones come last, over those of its parts. */
 export const PANEL_CSS =
-  theme + thread + files + reply + markdown + composer + history + welcome + panel;
+  theme + thread + files + reply + markdown + composer + history + welcome + panel + media;

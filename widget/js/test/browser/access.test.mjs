@@ -53,6 +53,51 @@ test("a chat inside the page breaks no rule either", async () => {
   assert.deepEqual(await faults(page, "lantern-chat"), []);
 });
 
+// A ring that is a shadow is not drawn where the system chooses the colours.
+test("with colours of the system's choice the focus is seen", async () => {
+  const { page, server } = stage;
+  await page.emulateMedia({ forcedColors: "active" });
+  await openChat(page, `${server.origin}/`);
+  await say(page, "echo one");
+  await lastReply(page);
+  const outline = (selector) =>
+    page.locator(selector).evaluate((node) => {
+      const { outlineStyle, outlineWidth } = getComputedStyle(node);
+      return `${outlineStyle} ${outlineWidth}`;
+    });
+  assert.match(await outline(".composer"), /solid 2px/);
+  await page.getByRole("button", { name: "Bad answer" }).click();
+  assert.match(await outline("textarea.comment"), /solid 2px/);
+  assert.doesNotMatch(await outline(".composer"), /solid 2px/);
+});
+
+test("nothing moves by itself for who asked for less motion", async () => {
+  const { page, server } = stage;
+  server.script = { deltas: ["one ", "two ", "three"], paceMs: 700 };
+  const moving = () =>
+    page.evaluate(() => {
+      const { shadowRoot } = document.querySelector("lantern-widget");
+      const nameOf = (each) => each.animationName ?? each.transitionProperty;
+      return shadowRoot.getAnimations().map((each) => `${nameOf(each)} of ${each.effect.target.className}`);
+    });
+  for (const [reducedMotion, isStill] of [
+    ["no-preference", false],
+    ["reduce", true],
+  ]) {
+    const check = (names) => assert.equal(names.length === 0, isStill, `${reducedMotion}: ${names}`);
+    await page.emulateMedia({ reducedMotion });
+    await page.goto(`${server.origin}/`);
+    await page.evaluate(() => window.Lantern.open());
+    await page.getByText("Ask me anything").waitFor();
+    await say(page, "tell");
+    await page.locator(".writing").waitFor();
+    check(await moving());
+    await page.locator(".writing .markdown").last().getByText("one").waitFor();
+    check(await moving());
+    await lastReply(page);
+  }
+});
+
 test("every control is large enough for a finger or has room around it", async () => {
   const { page, server } = stage;
   await openChat(page, `${server.origin}/`);
