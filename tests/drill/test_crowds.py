@@ -137,6 +137,39 @@ async def ends_seen(server: LiveServer, posted: Posted) -> int:
         return seen.count(b"event: message_completed")
 
 
+async def test_one_key_with_many_bodies_at_once_makes_one_turn(
+    site: Site, upstream: FakeUpstream
+) -> None:
+    upstream.enqueue(slow_reply(5, 0.0))
+    one, other = site.cluster.web
+    async with Client(one.url, KEY) as a, Client(other.url, KEY) as b:
+        session_id = await a.create()
+        path = f"/v1/sessions/{session_id}/messages"
+        headers = {"Idempotency-Key": "same"}
+        answers = await asyncio.gather(
+            *(
+                (a, b)[n // 4 % 2].http.post(
+                    path,
+                    json={"content": "hello" if n % 2 else f"{n}"},
+                    headers=headers,
+                )
+                for n in range(100)
+            )
+        )
+        taken = [answer for answer in answers if answer.status_code == 202]
+        assert {answer.status_code for answer in answers} == {202, 422}
+        assert len({answer.json()["turnId"] for answer in taken}) == 1
+        [message] = [m for m in await a.messages(session_id) if m["role"] == "user"]
+        first = taken[0].json()
+        posted = Posted(session_id, first["turnId"], first["cursor"])
+        seen: list[Event] = []
+        await asyncio.wait_for(watch(b, posted, seen), PATIENCE_S)
+        await judge(a, posted, seen)
+    same = 50 if message["content"] == "hello" else 1
+    assert len(taken) == same
+    assert len(upstream.requests) == 1
+
+
 async def test_response_that_is_lost_is_asked_for_again(
     site: Site, upstream: FakeUpstream
 ) -> None:
@@ -196,11 +229,14 @@ async def test_cursor_of_a_megabyte_harms_nobody(
     upstream.enqueue(slow_reply(20))
     server = site.cluster.web[0]
 
+    async with Client(server.url, KEY) as client:
+        session = Posted(await client.create(), "", "")
+
     async def act() -> None:
         for _ in range(5):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             try:
-                writer.write(request(server, Posted("sess_1", "", ""), "9" * 2**20))
+                writer.write(request(server, session, "9" * 2**20))
                 await writer.drain()
                 answer = await asyncio.wait_for(reader.read(100), 10)
                 assert not answer or b" 4" in answer.split(b"\r\n")[0]

@@ -18,6 +18,7 @@ from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.live_server import KEY
 from tests.fakes.postgres import Postgres
 from tests.fakes.redis_server import RedisServer
+from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
 
@@ -34,14 +35,33 @@ async def test_kill_of_a_worker_in_mid_stream(
     assert ends(seen) <= {"message_completed", "message_error"}
 
 
+async def test_kill_of_the_owner_before_the_first_delta(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    """Another worker, which lives, takes the turn over."""
+    upstream.enqueue(Reply([HOLD]), slow_reply(3, 0.0))
+    owner, other = cluster.workers
+    other.freeze()
+    async with Client(cluster.web[0].url, KEY) as client:
+        posted = await client.post(await client.create())
+        await until(lambda: upstream.requests, PATIENCE_S)
+        other.thaw()
+        owner.kill()
+        seen: list[Event] = []
+        await asyncio.wait_for(watch(client, posted, seen), PATIENCE_S)
+        await judge(client, posted, seen)
+    assert seen[-1].kind == "message_completed"
+    assert len({each.headers["idempotency-key"] for each in upstream.requests}) == 1
+    assert len(upstream.requests) == 2
+
+
 async def test_kill_of_both_workers_before_the_first_delta(
     cluster: Cluster, upstream: FakeUpstream
 ) -> None:
     upstream.enqueue(Reply([HOLD]), slow_reply(3, 0.0))
     async with Client(cluster.web[0].url, KEY) as client:
         posted = await client.post(await client.create())
-        while not upstream.requests:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        await until(lambda: upstream.requests, PATIENCE_S)
         for worker in cluster.workers:
             worker.kill()
         await asyncio.to_thread(cluster.workers[0].start)
@@ -66,6 +86,25 @@ async def test_worker_frozen_past_its_lease_writes_nothing_after(
             worker.thaw()
 
     await during(cluster, act)
+
+
+@pytest.mark.parametrize("is_emptied", [False, True])
+async def test_only_the_owner_is_frozen_past_its_lease(
+    cluster: Cluster, upstream: FakeUpstream, redis: RedisServer, is_emptied: bool
+) -> None:
+    """The others end its turns, also where it alone could write the log again."""
+    upstream.enqueue(slow_reply())
+
+    async def act() -> None:
+        cluster.workers[0].freeze()
+        if is_emptied:
+            redis.kill()
+            redis.start()
+        await asyncio.sleep(5)
+        cluster.workers[0].thaw()
+
+    seen = await during(cluster, act, turns=8)
+    assert ends(seen) <= {"message_completed", "message_error"}
 
 
 async def test_redis_killed_in_mid_stream_and_back_empty(
@@ -152,8 +191,9 @@ async def test_hundred_posts_with_one_key_make_one_turn(
     assert len(upstream.requests) == 1
 
 
+@pytest.mark.parametrize("how", ["kill", "stop"])
 async def test_rolling_restart_of_the_web_loses_no_event(
-    cluster: Cluster, upstream: FakeUpstream
+    cluster: Cluster, upstream: FakeUpstream, how: str
 ) -> None:
     upstream.enqueue(slow_reply(80))
     one, other = cluster.web
@@ -164,7 +204,7 @@ async def test_rolling_restart_of_the_web_loses_no_event(
         for server, client in ((one, a), (other, b)):
             reading = asyncio.create_task(watch(client, posted, seen))
             await asyncio.sleep(1)
-            await asyncio.to_thread(server.kill)
+            await asyncio.to_thread(getattr(server, how))
             await asyncio.gather(reading, return_exceptions=True)
             await asyncio.to_thread(server.start)
         assert time.monotonic() - begin < PATIENCE_S * 2

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
+import socket
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,7 +19,7 @@ from tests.drill.history import watch
 from tests.fakes.client import Client, Event, Posted
 from tests.fakes.cluster import Cluster, Worker
 from tests.fakes.fake_upstream import FakeUpstream
-from tests.fakes.live_server import KEY
+from tests.fakes.live_server import KEY, LiveServer
 from tests.fakes.postgres import Postgres
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
@@ -47,6 +52,38 @@ async def test_database_down_while_turns_end(
         await asyncio.to_thread(postgres.start)
 
     await during(cluster, act)
+
+
+async def test_process_has_no_file_descriptors_left(
+    cluster: Cluster, upstream: FakeUpstream
+) -> None:
+    """One web process and one worker; a crowd stands before the web process."""
+    upstream.enqueue(slow_reply(40))
+    server, worker = cluster.web[0], cluster.workers[0]
+
+    async def act() -> None:
+        with descriptors_for(server, 10), descriptors_for(worker, 0):
+            crowd = [socket.socket() for _ in range(60)]
+            for sock in crowd:
+                sock.setblocking(False)
+                sock.connect_ex(("127.0.0.1", server.port))
+            await asyncio.sleep(2)
+            for sock in crowd:
+                sock.close()
+
+    assert ends(await during(cluster, act)) == {"message_completed"}
+
+
+@contextmanager
+def descriptors_for(server: LiveServer, more: int) -> Iterator[None]:
+    """Let a process open so many files more than it has."""
+    used = len(os.listdir(f"/proc/{server.pid}/fd"))
+    before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (used + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.parametrize("shift", ["+1h", "-1h"])
