@@ -90,7 +90,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=True
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)], check=True
     )
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
