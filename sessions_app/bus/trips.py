@@ -14,6 +14,9 @@ from typing import Any
 AT_ONCE = 100
 """Questions of one trip: parsing all their answers holds the event loop up."""
 
+PATIENCE_S = 5.0
+"""More than two tries take, each with its own limits: all readers wait for a trip."""
+
 Command = tuple[str | int, ...]
 Question = tuple[Command, ...]
 Asking = asyncio.Future[list[Any]]
@@ -44,12 +47,16 @@ class Trips:
             questions = list(islice(self._waiting, AT_ONCE))
             asked = [(each, self._waiting.pop(each)) for each in questions]
             try:
-                answers = await self._answers([c for each in questions for c in each])
-            except Exception as error:
+                async with asyncio.timeout(PATIENCE_S):
+                    commands = [command for each in questions for command in each]
+                    answers = await self._answers(commands)
+            except BaseException as error:
                 # Those who wait would each wait as long, one trip after the other.
                 waiting, self._waiting = self._waiting, {}
                 for askings in (*(a for _, a in asked), *waiting.values()):
-                    _tell(askings, error)
+                    _tell(askings, _told(error))
+                if not isinstance(error, Exception):
+                    raise
                 continue
             for question, askings in asked:
                 _tell(askings, list(islice(answers, len(question))))
@@ -67,9 +74,11 @@ class Trips:
         if self._going is not None:
             self._going.cancel()
             await asyncio.gather(self._going, return_exceptions=True)
-        for askings in self._waiting.values():
-            for asking in askings:
-                asking.cancel()
+
+
+def _told(error: BaseException) -> Exception:
+    """What those who asked are told: a broken trip leaves nobody waiting."""
+    return error if isinstance(error, Exception) else ConnectionError("Broken off.")
 
 
 def _tell(askings: list[Asking], answers: list[Any] | Exception) -> None:

@@ -11,6 +11,7 @@ import pytest
 from redis.exceptions import ResponseError
 
 from sessions_app.bus import FAILURES, Bus
+from sessions_app.bus import trips as trips_module
 from sessions_app.bus.redis_url import RedisUrl
 from sessions_app.bus.trips import AT_ONCE, Trips
 from sessions_app.domain.cursor import START
@@ -84,3 +85,33 @@ async def test_frozen_redis_holds_nobody_up_for_another(
     assert all(isinstance(answer, FAILURES) for answer in answers)
     assert time.monotonic() - begin < 4
     assert len(await trips.ask(("TIME",))) == 1
+
+
+class Stuck:
+    """A client whose way to Redis neither ends nor fails."""
+
+    def pipeline(self, **_: Any) -> Stuck:
+        return self
+
+    async def __aenter__(self) -> Stuck:
+        await asyncio.get_running_loop().create_future()
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+async def test_trip_that_is_broken_off_leaves_nobody_waiting() -> None:
+    trips = Trips(Stuck())
+    going = [asyncio.create_task(trips.ask(("GET", str(n)))) for n in range(CROWD)]
+    await asyncio.sleep(0.01)
+    await trips.close()
+    done, waiting = await asyncio.wait(going, timeout=1)
+    assert not waiting
+    assert all(isinstance(each.exception(), FAILURES) for each in done)
+
+
+async def test_trip_that_gets_stuck_fails_in_the_end(monkeypatch) -> None:
+    monkeypatch.setattr(trips_module, "PATIENCE_S", 0.05)
+    trips = Trips(Stuck())
+    with pytest.raises(FAILURES):
+        await asyncio.wait_for(trips.ask(("TIME",)), 2)
