@@ -14,12 +14,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from lantern_site.metrics import render, require_reader
 from lantern_site.readiness import ready_parts
-from sessions_app.domain.errors import BadRequest, LanternError, NotFound
+from sessions_app.domain.errors import BadRequest, LanternError, NotAllowed, NotFound
 from sessions_app.edge.errors import WrongMethod
 from sessions_app.edge.plain import error_response, read_only
 from sessions_app.lifecycle import lifecycle
 from sessions_app.store import catalog
 from widget.known import known_embeds
+from widget.tokens import KEY_OPENS_NOTHING, brings_key
 
 
 @read_only
@@ -90,7 +91,13 @@ def schema(request: HttpRequest) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404 in the API's own form."""
+    """404 in the API's own form.
+
+    Whoever writes a public key where its client wants an API key is told so, also under
+    paths that other servers have.
+    """
+    if request.path.startswith("/v1/") and brings_key(request.headers):
+        return error_response(NotAllowed(KEY_OPENS_NOTHING))
     return error_response(NotFound())
 
 

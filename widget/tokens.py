@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -107,6 +108,13 @@ def owners_of_user(user_id: str) -> list[str]:
     visitor_id = visitor_of_user(user_id)
     keys = Embed.objects.values_list("key", flat=True)
     return [owner_prefix(key) + visitor_id for key in keys]
+
+
+def brings_key(headers: Mapping[str, str]) -> bool:
+    """Whether a public key stands where clients of either dialect write theirs."""
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    is_bearer = scheme.lower() == "bearer" and token.startswith(KEY_PREFIX)
+    return is_bearer or headers.get("x-api-key", "").startswith(KEY_PREFIX)
 
 
 def refuse_key(token: str, origin: str | None) -> Principal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client as DjangoClient
 
 from sessions_app.domain import ids
 from sessions_app.models import Message, Turn
@@ -58,6 +59,21 @@ async def test_public_key_opens_no_socket(live: Live) -> None:
 
 
 # What a public key leads to is a conversation with the embed's agent, and no more.
+@pytest.mark.parametrize("path", ["chat/completions", "messages", "models"])
+@pytest.mark.parametrize(
+    "header", [{"authorization": "Bearer pk_shop"}, {"x-api-key": "pk_shop"}]
+)
+def test_public_key_speaks_no_other_dialect(
+    client: DjangoClient, path: str, header: dict[str, str]
+) -> None:
+    body = {"model": "helper", "messages": [{"role": "user", "content": "x"}]}
+    answer = client.post(f"/v1/{path}", body, "application/json", headers=header)
+    assert answer.status_code == 403
+    assert "opens nothing" in answer.json()["error"]["message"]
+    answer = client.post(f"/{path}", body, "application/json", headers=header)
+    assert answer.status_code == 404
+
+
 @pytest.mark.parametrize("path", ["chat/completions", "completions", "messages"])
 async def test_visitor_speaks_no_other_dialect(live: Live, path: str) -> None:
     embed = await in_thread(make_embed, live.people.agent)
