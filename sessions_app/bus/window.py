@@ -9,6 +9,9 @@ from sessions_app.wire.payload import Entry
 WIDTH = 256
 SILENT_TICKS = 5
 """A turn that says nothing for so long may have ended without being heard."""
+QUIET_TICKS = 60
+"""As seldom the database is asked where the log shows no open turn: it may have been
+emptied, or restored from an older state, and the writer may have died since."""
 
 
 class Window:
@@ -17,11 +20,19 @@ class Window:
     ``head`` None means that the log itself must be asked.
     """
 
-    __slots__ = ("_entries", "_silent_ticks", "_was_behind", "head", "is_open")
+    __slots__ = (
+        "_entries",
+        "_patience",
+        "_silent_ticks",
+        "_was_behind",
+        "head",
+        "is_open",
+    )
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._silent_ticks = 0
+        self._patience = SILENT_TICKS
         self._was_behind = False
         self.head: Cursor | None = None
         self.is_open = True
@@ -30,6 +41,7 @@ class Window:
     def forget(self) -> None:
         """Ask the log from now on."""
         self._entries, self.head, self.is_open = [], None, True
+        self._silent_ticks, self._patience = 0, SILENT_TICKS
 
     def add(self, entries: list[Entry]) -> None:
         """What the bell brought."""
@@ -41,7 +53,7 @@ class Window:
         self._entries = [*kept, *entries][-WIDTH:] if continues else entries
         self.head = last
         self.is_open = entries[-1].kind != StatusIdle.kind
-        self._silent_ticks = 0
+        self._silent_ticks, self._patience = 0, SILENT_TICKS
 
     def after(self, cursor: Cursor, caught_up_to: int) -> list[Entry] | None:
         """The events after a cursor; None if only the log can tell."""
@@ -61,10 +73,10 @@ class Window:
     def compare(self, head: bytes | None) -> tuple[bool, bool]:
         """Whether to wake the readers, and whether the log may have lost something."""
         if head is None:
-            is_lost = self.head is not None
-            if is_lost:
-                self.forget()
-            return is_lost, is_lost
+            if self.head is None:
+                return self._count_silence()
+            self.forget()
+            return True, True
         parts = head.split(b"-")
         if len(parts) != 3:  # the session is gone
             self.forget()
@@ -73,6 +85,7 @@ class Window:
         if self.head is None or place > self.head:
             self._entries, self.head = [], place
             self.is_open = parts[2] == b"0"
+            self._silent_ticks, self._patience = 0, SILENT_TICKS
             return True, False
         if place < self.head:
             # Once it may be that the bell was faster than this look.
@@ -82,8 +95,14 @@ class Window:
             self._was_behind = True
             return False, False
         self._was_behind = False
-        self._silent_ticks += self.is_open
-        is_silent = self._silent_ticks >= SILENT_TICKS
-        if is_silent:
-            self._silent_ticks = 0
-        return is_silent, is_silent
+        return self._count_silence()
+
+    def _count_silence(self) -> tuple[bool, bool]:
+        """One tick more without a word; as ``compare``."""
+        self._silent_ticks += 1
+        if self._silent_ticks < self._patience:
+            return False, False
+        self._silent_ticks = 0
+        if self.head is None or not self.is_open:
+            self._patience = min(2 * self._patience, QUIET_TICKS)
+        return True, True

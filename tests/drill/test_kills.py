@@ -46,10 +46,12 @@ async def test_kill_in_a_tool_round_runs_no_tool_twice(
     assert len(shop.requests) == len(upstream.requests) == 1
 
 
+@pytest.mark.parametrize("is_emptied", [False, True])
 async def test_kill_between_commit_and_announcement(
-    site: Site, upstream: FakeUpstream
+    site: Site, upstream: FakeUpstream, is_emptied: bool
 ) -> None:
-    upstream.enqueue(Reply([text("Hel"), text("lo"), 2.0, finish(), DONE]))
+    """Also where the log is empty, so that none of it says that a turn was open."""
+    upstream.enqueue(Reply([text("Hel"), text("lo"), 3.0, finish(), DONE]))
     one, other = site.cluster.workers
     other.freeze()  # so that the turn goes to the worker behind the proxy
     async with Client(site.cluster.web[1].url, KEY) as client:
@@ -58,6 +60,12 @@ async def test_kill_between_commit_and_announcement(
         reader = asyncio.create_task(watch(client, posted, seen))
         await until(lambda: "lo" in [e.data.get("delta") for e in seen], PATIENCE_S)
         site.redis_proxy.freeze()
+        if is_emptied:
+            reader.cancel()
+            await asyncio.wait([reader])
+            site.redis.kill()
+            site.redis.start()
+            reader = asyncio.create_task(watch(client, posted, seen))
         await asyncio.to_thread(committed, site.cluster.database_url, posted.turn_id)
         one.kill()
         site.redis_proxy.reset()
