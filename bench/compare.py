@@ -154,6 +154,7 @@ def make_peers(args: argparse.Namespace, run_dir: Path) -> dict[str, Peer]:
     if not args.lantern_url:
         peers["lantern-uvicorn"] = lantern_on_uvicorn(args, run_dir)
         peers["lantern-redis"] = with_redis(lantern_pair(args, run_dir), 9126)
+        peers["lantern-workers"] = with_redis(lantern_workers(args, run_dir), 9128)
     return peers
 
 
@@ -182,6 +183,12 @@ def lantern_pair(args: argparse.Namespace, run_dir: Path) -> Peer:
     pair = str(PEERS_DIR / "lantern_pair.py")
     command = [str(args.python), pair, str(PROJECT / "manage.py"), "9116"]
     return replace(peer, command=command)
+
+
+def lantern_workers(args: argparse.Namespace, run_dir: Path) -> Peer:
+    """Two processes behind one port, each with its own turns; Redis is between them."""
+    peer = fresh_lantern(args, run_dir / "lantern-workers", 9118)
+    return replace(peer, command=[*peer.command, "--workers", "2"])
 
 
 def fresh_lantern(args: argparse.Namespace, folder: Path, port: int) -> Peer:

@@ -1,10 +1,6 @@
 """Plans of mixed faults; the same number is the same plan anywhere.
 
-Not a ``RuleBasedStateMachine``: its rules are synchronous and come one after the other,
-and here the faults are to overlap with each other and with the turns. Neither could it
-shrink a failure, as processes do not fail twice in the same way. What its strategies
-draw from a seed depends on the modules that are loaded: a number that failed on one
-machine would be another plan when it is done alone.
+Why they are not drawn by Hypothesis: docs/decisions, mixes of faults have numbers.
 """
 
 from __future__ import annotations
