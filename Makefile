@@ -9,7 +9,7 @@ export PORT
 TEST_WORKERS ?= 2
 NO_DATABASE := bus domain outbound providers tools wire
 # Drills of what no web server has a part in.
-NO_WEB_DRILLS := embedded kills mixed plans sentinel services upstreams
+NO_WEB_DRILLS := any_order embedded kills mixed plans sentinel services upstreams
 # How often ``make drill`` does each fault, and how many mixes of them.
 N ?= 1
 PYTEST := $(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal

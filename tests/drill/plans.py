@@ -1,6 +1,8 @@
 """Plans of mixed faults; the same number is the same plan anywhere.
 
-Why they are not drawn by Hypothesis: docs/decisions, mixes of faults have numbers.
+What Hypothesis draws from a seed depends on the modules that are loaded: a number that
+failed on one machine would be another plan when it is done alone. ``test_any_order.py``
+has it choose all the same.
 """
 
 from __future__ import annotations
