@@ -69,7 +69,8 @@ def change_path(row: Tool) -> str:
 
 
 # The outer spaces of a value were trimmed, and of two lines of a name the last won.
-def test_query_keeps_its_spaces_signs_and_order(admin_client: Client) -> None:
+# The order is the database's: PostgreSQL sorts the names.
+def test_query_keeps_its_spaces_and_signs(admin_client: Client) -> None:
     query = {
         "sep": " ",
         "pad": "  x ",
@@ -82,13 +83,13 @@ def test_query_keeps_its_spaces_signs_and_order(admin_client: Client) -> None:
     row = Tool.objects.create(name="stock", kind="http", settings=settings)
     shown = admin_client.get(change_path(row)).context["adminform"].form
     lines = shown["query"].value()
-    assert lines.split("\n")[:3] == ['sep=" "', 'pad="  x "', '"a=b"=c=d']
+    assert {'sep=" "', 'pad="  x "', '"a=b"=c=d'} <= set(lines.split("\n"))
     fields = form(
         "http", {"url": settings["url"], "query": lines.replace("\n", "\r\n")}
     )
     assert admin_client.post(change_path(row), fields).status_code == 302
     row.refresh_from_db()
-    assert list(row.settings["query"].items()) == list(query.items())
+    assert row.settings["query"] == query
 
 
 @pytest.mark.parametrize(

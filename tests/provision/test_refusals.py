@@ -76,7 +76,7 @@ def swap(text, old, new):
         ('name = "ci"', 'name = ""', "must not be empty"),
         ('key = "pk_shop"', 'key = "shop"', "must be 'pk_' and"),
         ('agent = "helper"', 'agent = "other"', "no agent 'other'"),
-        ('["https://shop.example"]', '["https://shop.example/"]', "of the form"),
+        ('["https://shop.example"]', '["https://shop.example/"]', "than an origin"),
         ('["https://shop.example"]', '["*"]', "of the form"),
         ('["https://shop.example"]', '["https://a.example:443"]', "default port"),
     ],
