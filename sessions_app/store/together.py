@@ -61,7 +61,7 @@ class Together(Generic[A, R]):
     def __init__(self, function: Callable[[Sequence[A]], list[R | Exception]]) -> None:
         self._function = function
         self._waiting: list[tuple[A, asyncio.Future[R]]] = []
-        self._going: set[asyncio.Task[None]] = set()
+        self._going: set[asyncio.Task[Any] | None] = set()
 
     async def call(self, argument: A) -> R:
         """The answer to one; raises its error."""
@@ -69,27 +69,31 @@ class Together(Generic[A, R]):
         asking: asyncio.Future[R] = loop.create_future()
         self._waiting.append((argument, asking))
         if len(self._going) < conf().database_threads:
-            task = loop.create_task(self._go())
-            self._going.add(task)
-            task.add_done_callback(self._going.discard)
+            self._going.add(loop.create_task(self._go()))
         return await asking
 
     async def _go(self) -> None:
-        while self._waiting:
-            some, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-            some = [each for each in some if not each[1].done()]  # who are still there
-            answers: list[R | Exception]
-            try:
-                answers = await in_thread(self._call, [each for each, _ in some])
-            except Exception as error:
-                answers = [error] * len(some)
-            for (_, asking), answer in zip(some, answers, strict=True):
-                if asking.done():
-                    continue
-                if isinstance(answer, Exception):
-                    asking.set_exception(answer)
-                else:
-                    asking.set_result(answer)
+        try:
+            while self._waiting:
+                some, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
+                # Who are still there.
+                some = [each for each in some if not each[1].done()]
+                answers: list[R | Exception]
+                try:
+                    answers = await in_thread(self._call, [each for each, _ in some])
+                except Exception as error:
+                    answers = [error] * len(some)
+                for (_, asking), answer in zip(some, answers, strict=True):
+                    if asking.done():
+                        continue
+                    if isinstance(answer, Exception):
+                        asking.set_exception(answer)
+                    else:
+                        asking.set_result(answer)
+        finally:
+            # Not once the task is done, a step later: who asks meanwhile would count
+            # it, and wait for whoever asks next.
+            self._going.discard(asyncio.current_task())
 
     def _call(self, arguments: Sequence[A]) -> list[R | Exception]:
         token = _found.set({})

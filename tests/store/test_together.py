@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -103,3 +104,11 @@ async def test_look_is_shared_by_those_that_went_together() -> None:
     assert await together.call(1) == 2
     assert once("it", look) == 3
     assert once("it", look) == 4
+
+
+# The last to leave was still counted for a step, in which nobody else was sent.
+async def test_who_asks_again_at_once_is_answered(settings: Any) -> None:
+    settings.LANTERN = {"database_threads": 1}
+    doubled: Together[int, int] = Together(lambda asked: [2 * n for n in asked])
+    async with asyncio.timeout(5):
+        assert [await doubled.call(n) for n in (1, 2, 3)] == [2, 4, 6]
