@@ -31,17 +31,16 @@ class Window:
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
-        self._silent_ticks = 0
-        self._patience = SILENT_TICKS
         self._was_behind = False
         self.head: Cursor | None = None
         self.is_open = True
         """Whether a turn may be running."""
+        self._begin_silence()
 
     def forget(self) -> None:
         """Ask the log from now on."""
         self._entries, self.head, self.is_open = [], None, True
-        self._silent_ticks, self._patience = 0, SILENT_TICKS
+        self._begin_silence()
 
     def add(self, entries: list[Entry]) -> None:
         """What the bell brought."""
@@ -53,7 +52,7 @@ class Window:
         self._entries = [*kept, *entries][-WIDTH:] if continues else entries
         self.head = last
         self.is_open = entries[-1].kind != StatusIdle.kind
-        self._silent_ticks, self._patience = 0, SILENT_TICKS
+        self._begin_silence()
 
     def after(self, cursor: Cursor, caught_up_to: int) -> list[Entry] | None:
         """The events after a cursor; None if only the log can tell."""
@@ -85,7 +84,7 @@ class Window:
         if self.head is None or place > self.head:
             self._entries, self.head = [], place
             self.is_open = parts[2] == b"0"
-            self._silent_ticks, self._patience = 0, SILENT_TICKS
+            self._begin_silence()
             return True, False
         if place < self.head:
             # Once it may be that the bell was faster than this look.
@@ -96,6 +95,9 @@ class Window:
             return False, False
         self._was_behind = False
         return self._count_silence()
+
+    def _begin_silence(self) -> None:
+        self._silent_ticks, self._patience = 0, SILENT_TICKS
 
     def _count_silence(self) -> tuple[bool, bool]:
         """One tick more without a word; as ``compare``."""

@@ -76,24 +76,26 @@ class Together(Generic[A, R]):
         try:
             while self._waiting:
                 some, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
-                # Who are still there.
-                some = [each for each in some if not each[1].done()]
-                answers: list[R | Exception]
-                try:
-                    answers = await in_thread(self._call, [each for each, _ in some])
-                except Exception as error:
-                    answers = [error] * len(some)
-                for (_, asking), answer in zip(some, answers, strict=True):
-                    if asking.done():
-                        continue
-                    if isinstance(answer, Exception):
-                        asking.set_exception(answer)
-                    else:
-                        asking.set_result(answer)
+                # Of those who are still there.
+                await self._answer([each for each in some if not each[1].done()])
         finally:
             # Not once the task is done, a step later: who asks meanwhile would count
             # it, and wait for whoever asks next.
             self._going.discard(asyncio.current_task())
+
+    async def _answer(self, some: Sequence[tuple[A, asyncio.Future[R]]]) -> None:
+        answers: list[R | Exception]
+        try:
+            answers = await in_thread(self._call, [each for each, _ in some])
+        except Exception as error:
+            answers = [error] * len(some)
+        for (_, asking), answer in zip(some, answers, strict=True):
+            if asking.done():
+                continue
+            if isinstance(answer, Exception):
+                asking.set_exception(answer)
+            else:
+                asking.set_result(answer)
 
     def _call(self, arguments: Sequence[A]) -> list[R | Exception]:
         token = _found.set({})
