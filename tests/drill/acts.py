@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+import resource
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.drill.history import check_history, watch
@@ -95,3 +99,26 @@ def billed(turn: Any) -> tuple[int, int, bool]:
 def ends(seen: list[list[Event]]) -> set[str]:
     """How the turns ended."""
     return {events[-1].kind for events in seen}
+
+
+async def crowd_before(server: LiveServer) -> None:
+    """More connections than a process with few descriptors can take, for a while."""
+    crowd = [socket.socket() for _ in range(60)]
+    for sock in crowd:
+        sock.setblocking(False)
+        sock.connect_ex(("127.0.0.1", server.port))
+    await asyncio.sleep(2)
+    for sock in crowd:
+        sock.close()
+
+
+@contextmanager
+def descriptors_for(server: LiveServer, more: int) -> Iterator[None]:
+    """Let a process open so many files more than it has."""
+    used = len(os.listdir(f"/proc/{server.pid}/fd"))
+    before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (used + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)

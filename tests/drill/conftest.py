@@ -21,7 +21,8 @@ from tests.e2e.conftest import serve, template  # noqa: F401
 from tests.fakes.cluster import Cluster
 from tests.fakes.fake_upstream import FakeUpstream
 from tests.fakes.fault_proxy import FaultProxy
-from tests.fakes.live_server import KEY, free_port
+from tests.fakes.live_server import KEY
+from tests.fakes.ports import free_port
 from tests.fakes.postgres import Postgres
 from tests.fakes.redis_server import RedisServer
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import resource
-import socket
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -14,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.drill.acts import PATIENCE_S, Act, is_begun, judge, slow_reply
+from tests.drill.acts import (
+    PATIENCE_S,
+    Act,
+    crowd_before,
+    descriptors_for,
+    is_begun,
+    judge,
+    slow_reply,
+)
 from tests.drill.history import watch
 from tests.e2e.conftest import TOML as PLAIN
 from tests.e2e.conftest import Serve
@@ -132,18 +137,8 @@ async def test_no_file_descriptors_are_left(
     upstream.enqueue(slow_reply(30))
 
     async def act() -> None:
-        used = len(os.listdir(f"/proc/{server.pid}/fd"))
-        before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
-        limit = (used + 10, before[1])
-        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limit)
-        crowd = [socket.socket() for _ in range(60)]
-        for sock in crowd:
-            sock.setblocking(False)
-            sock.connect_ex(("127.0.0.1", server.port))
-        await asyncio.sleep(2)
-        for sock in crowd:
-            sock.close()
-        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
+        with descriptors_for(server, 10):
+            await crowd_before(server)
 
     for events in await during(server, act):
         assert events[-1].kind == "message_completed"

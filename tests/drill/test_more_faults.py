@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import resource
-import socket
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.drill.acts import PATIENCE_S, during, ends, judge, slow_reply
+from tests.drill.acts import (
+    PATIENCE_S,
+    crowd_before,
+    descriptors_for,
+    during,
+    ends,
+    judge,
+    slow_reply,
+)
 from tests.drill.history import watch
 from tests.fakes.client import Client, Event, Posted
 from tests.fakes.cluster import Cluster, Worker
 from tests.fakes.fake_upstream import FakeUpstream
-from tests.fakes.live_server import KEY, LiveServer
+from tests.fakes.live_server import KEY
 from tests.fakes.postgres import Postgres
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(180)]
@@ -63,27 +66,9 @@ async def test_process_has_no_file_descriptors_left(
 
     async def act() -> None:
         with descriptors_for(server, 10), descriptors_for(worker, 0):
-            crowd = [socket.socket() for _ in range(60)]
-            for sock in crowd:
-                sock.setblocking(False)
-                sock.connect_ex(("127.0.0.1", server.port))
-            await asyncio.sleep(2)
-            for sock in crowd:
-                sock.close()
+            await crowd_before(server)
 
     assert ends(await during(cluster, act)) == {"message_completed"}
-
-
-@contextmanager
-def descriptors_for(server: LiveServer, more: int) -> Iterator[None]:
-    """Let a process open so many files more than it has."""
-    used = len(os.listdir(f"/proc/{server.pid}/fd"))
-    before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (used + more, before[1]))
-    try:
-        yield
-    finally:
-        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.parametrize("shift", ["+1h", "-1h"])

@@ -15,8 +15,9 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.fakes.client import Client, Posted
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
-from tests.fakes.live_server import KEY, LiveServer, free_port
+from tests.fakes.live_server import KEY, LiveServer
 from tests.fakes.openai_events import DONE, finish, text
+from tests.fakes.ports import free_port
 from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(60)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +14,9 @@ import pytest
 
 from tests.fakes.client import Client, check_turn
 from tests.fakes.fake_upstream import FakeUpstream, Reply
-from tests.fakes.live_server import KEY, ROOT, LiveServer, free_port
+from tests.fakes.live_server import KEY, ROOT, LiveServer
 from tests.fakes.openai_events import DONE, finish, text
+from tests.fakes.ports import answers, free_port
 from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(90)]
@@ -85,11 +85,6 @@ def proxied(
         process.wait()
 
 
-def _answers(port: int) -> bool:
-    with socket.socket() as sock:
-        return sock.connect_ex(("127.0.0.1", port)) == 0
-
-
 # C25: nothing is held back, whatever the proxy would like to keep.
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("configure", [nginx, caddy])
@@ -105,7 +100,7 @@ async def test_documented_proxy_passes_each_delta_at_once(
     came: list[float] = []
     events = []
     with proxied(configure, block, server, tmp_path) as port:
-        await until(lambda: _answers(port), 20)
+        await until(lambda: answers(port), 20)
         async with Client(f"http://127.0.0.1:{port}", KEY) as client:
             posted = await client.post(await client.create())
             async with aclosing(

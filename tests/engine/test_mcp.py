@@ -23,7 +23,7 @@ from sessions_app.tools.mcp_tool import close_servers
 from sessions_app.tools.registry import load_tools
 from tests.engine.conftest import Engine
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
-from tests.fakes.live_server import free_port
+from tests.fakes.ports import free_port
 from tests.fakes.scripted_provider import ScriptedProvider, says
 
 EVERYTHING = "node_modules/@modelcontextprotocol/server-everything/dist/index.js"

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
-from tests.fakes.live_server import free_port
+from tests.fakes.ports import free_port
 
 READ_BYTES = 65_536
 Filter = Callable[[bytes], bytes]

@@ -12,7 +12,6 @@ import itertools
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,8 @@ from types import TracebackType
 
 import psycopg
 from psycopg import sql
+
+from tests.fakes.ports import answers, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "lk_0123456789abcdefghijABCDEFGHIJ0123456789a"
@@ -38,13 +39,6 @@ _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR")
 
 class ServerFailed(AssertionError):
     """The server did not start, or its log holds a traceback."""
-
-
-def free_port() -> int:
-    """A loopback port that nobody listens on."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def environment(folder: Path, **extra: str) -> dict[str, str]:
@@ -161,8 +155,7 @@ class LiveServer:
 
     def is_started(self) -> bool:
         """Whether the port answers."""
-        with socket.socket() as sock:
-            return sock.connect_ex(("127.0.0.1", self.port)) == 0
+        return answers(self.port)
 
     def tail(self) -> str:
         """The end of the log."""

@@ -22,7 +22,7 @@ from types import TracebackType
 import psycopg
 from psycopg import sql
 
-from tests.fakes.live_server import free_port
+from tests.fakes.ports import free_port
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 URL_NAME = "LANTERN_TEST_DATABASE_URL"

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.fakes.live_server import ROOT, ServerFailed, free_port
+from tests.fakes.live_server import ROOT, ServerFailed
+from tests.fakes.ports import free_port
 
 MODEL = "gemma-270m"
 START_S = 60.0

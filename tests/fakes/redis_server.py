@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.fakes.live_server import free_port
+from tests.fakes.ports import answers, free_port
 
 START_S = 10.0
 
@@ -61,14 +60,10 @@ class RedisServer:
             stdout=subprocess.DEVNULL,
         )
         give_up_at = time.monotonic() + START_S
-        while not self._answers():
+        while not answers(self.port):
             if time.monotonic() > give_up_at:
                 raise RuntimeError("Redis did not start.")
             time.sleep(0.01)
-
-    def _answers(self) -> bool:
-        with socket.socket() as sock:
-            return sock.connect_ex(("127.0.0.1", self.port)) == 0
 
     def kill(self) -> None:
         """End it as a crash would."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from tests.fakes.live_server import free_port
+from tests.fakes.ports import free_port
 from tests.fakes.redis_server import RedisServer
 
 NAME = "lantern"
