@@ -8,21 +8,19 @@ appends again: same ids, same bytes.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from redis import asyncio as aioredis
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import RedisError
 
+from sessions_app.bus.appends import Appends
 from sessions_app.bus.base import LogGap, SessionGone, StaleFence
 from sessions_app.bus.trips import Trips
 from sessions_app.bus.window import Window
 from sessions_app.conf import conf
-from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
+from sessions_app.domain.cursor import Cursor
 from sessions_app.domain.events import StatusIdle, TurnAwaitingTools
 from sessions_app.wire.payload import Entry
 
@@ -31,13 +29,8 @@ logger = logging.getLogger(__name__)
 READ_LIMIT = 512
 PAUSE_S = 1.0
 """After an error nothing is sent for so long: a turn does not wait for each token."""
-PACE_S = 0.005
-"""Between two trips to Redis. A lone stream's tokens come slower and wait for nothing;
-those of many streams share a trip and a message of the bell, which cost more than what
-they carry."""
 GONE = b"gone"
 META = ("gone", "turn", "n", "trimmed")
-APPEND = (Path(__file__).parent / "lua" / "append.lua").read_text()
 
 PAUSES = (StatusIdle.kind, TurnAwaitingTools.kind)
 """After these a turn has no writer here: another process may go on with it."""
@@ -82,10 +75,7 @@ class RedisLog:
         # Its annotations allow for text where this client gives bytes.
         self._client: Any = client
         self._reads = Trips(client)
-        self._sha = hashlib.sha1(APPEND.encode()).hexdigest()
-        self._batch: list[tuple[list[str | bytes | int], asyncio.Future[Any]]] = []
-        self._flushing: asyncio.Task[None] | None = None
-        self._next_trip_at = 0.0
+        self._appends = Appends(client)
         self._written: dict[str, _Written] = {}
         self._unsent: dict[tuple[str, int], _Written] = {}
         self._mending: asyncio.Task[None] | None = None
@@ -132,9 +122,17 @@ class RedisLog:
         return turn
 
     async def _send(
-        self, session_id: str, turn: _Written, entries: list[Entry], forced: str = "0"
+        self,
+        session_id: str,
+        turn: _Written,
+        entries: list[Entry],
+        *,
+        forced: bool = False,
     ) -> None:
-        answer = await self._run(session_id, turn, entries, forced)
+        keys = (stream_key(session_id), meta_key(session_id), head_key(session_id))
+        answer = await self._appends.ask(
+            keys, turn.ordinal, turn.fence, entries, forced=forced
+        )
         match answer[0]:
             case b"stale":
                 self._forget(session_id, turn)
@@ -143,54 +141,7 @@ class RedisLog:
                 # Redis lost some of the turn, or never had it.
                 missing = [e for e in turn.entries if e.cursor.n > answer[1]]
                 logger.warning("The log of %s is written again.", session_id)
-                await self._send(session_id, turn, missing, "1")
-
-    async def _run(
-        self, session_id: str, turn: _Written, entries: list[Entry], forced: str
-    ) -> Sequence[Any]:
-        keys = [stream_key(session_id), meta_key(session_id), head_key(session_id)]
-        ttl_ms = max(int(conf().log_ttl_s * 1000), 1)
-        arguments: list[str | bytes | int] = [*keys, turn.ordinal, turn.fence, forced]
-        arguments += [conf().log_bytes, ttl_ms, SWEPT_TERMINAL_N, StatusIdle.kind]
-        for entry in entries:
-            terminal = int(entry.is_terminal)
-            arguments += [entry.cursor.n, entry.kind, terminal, entry.stored]
-        future = asyncio.get_running_loop().create_future()
-        self._batch.append((arguments, future))
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.get_running_loop().create_task(self._flush())
-        answer: Sequence[Any] = await future
-        return answer
-
-    async def _flush(self) -> None:
-        """Send what all turns of this process want appended, one trip at a time."""
-        while self._batch:
-            if (early_s := self._next_trip_at - time.monotonic()) > 0:
-                await asyncio.sleep(early_s)
-            self._next_trip_at = time.monotonic() + PACE_S
-            batch, self._batch = self._batch, []
-            try:
-                answers = await self._evaluate([arguments for arguments, _ in batch])
-            except BaseException as error:
-                answers = [error] * len(batch)
-            for (_, future), answer in zip(batch, answers, strict=True):
-                if future.done():
-                    continue
-                if isinstance(answer, BaseException):
-                    future.set_exception(answer)
-                else:
-                    future.set_result(answer)
-
-    async def _evaluate(self, calls: list[list[str | bytes | int]]) -> list[Any]:
-        for _ in range(2):
-            async with self._client.pipeline(transaction=False) as pipe:
-                for arguments in calls:
-                    pipe.evalsha(self._sha, 3, *arguments)
-                answers: list[Any] = await pipe.execute(raise_on_error=False)
-            if not any(isinstance(answer, NoScriptError) for answer in answers):
-                break
-            await self._client.script_load(APPEND)
-        return answers
+                await self._send(session_id, turn, missing, forced=True)
 
     def _fail(self, error: Exception) -> None:
         if time.monotonic() >= self._down_until:
@@ -223,7 +174,7 @@ class RedisLog:
     async def _is_resent(self, session_id: str, turn: _Written) -> bool:
         count = len(turn.entries)
         try:
-            await self._send(session_id, turn, turn.entries[:], "1")
+            await self._send(session_id, turn, turn.entries[:], forced=True)
         except StaleFence:
             return True  # a later turn is in the log; this one is told otherwise
         if len(turn.entries) > count:
@@ -314,10 +265,10 @@ class RedisLog:
 
     async def close(self) -> None:
         """Send what can be sent, and close the connections."""
-        tasks = [task for task in (self._mending, self._flushing) if task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._mending is not None:
+            self._mending.cancel()
+            await asyncio.gather(self._mending, return_exceptions=True)
+        await self._appends.close()
         await self._reads.close()
         await self._client.aclose()
 
