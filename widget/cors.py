@@ -62,12 +62,12 @@ class Cors:
             await _answer_preflight(send, extra)
             return
 
-        async def send_with_headers(message: dict[str, Any]) -> None:
+        def send_with_headers(message: dict[str, Any]) -> Any:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", []), *extra]}
-            await send(message)
+            return send(message)
 
-        # Body messages pass the wrapper for the price of one comparison.
+        # No coroutine of its own: a token passes it for the price of one comparison.
         await self._app(scope, receive, send_with_headers)
 
     async def _may_read(self, path: str, origin: bytes) -> bool:

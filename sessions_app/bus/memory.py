@@ -143,10 +143,16 @@ class _TurnEvents:
     def last_n(self) -> int:
         return self.entries[-1].cursor.n if self.entries else 0
 
-    def add(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.size += 2 * len(entry.body) + len(entry.raw) + ENTRY_OVERHEAD
-        self.is_ended = entry.kind == StatusIdle.kind
+    def add(self, entries: list[Entry]) -> int:
+        """Keep what is new; how many bytes more are held."""
+        last_n, before = self.last_n, self.size
+        for entry in entries:
+            if entry.cursor.n > last_n:
+                last_n = entry.cursor.n
+                self.entries.append(entry)
+                self.size += 2 * len(entry.body) + len(entry.raw) + ENTRY_OVERHEAD
+        self.is_ended = self.entries[-1].kind == StatusIdle.kind
+        return self.size - before
 
     def after(self, n: int, limit: int) -> list[Entry]:
         if self.last_n == len(self.entries):  # contiguous from 1: n is the index
@@ -205,11 +211,7 @@ class MemoryLog:
         if turn is None:
             turn = session.turns[ordinal] = _TurnEvents()
             self._expire()
-        size_before = turn.size
-        for entry in entries:
-            if entry.cursor.n > turn.last_n:
-                turn.add(entry)
-        self._size += turn.size - size_before
+        self._size += turn.add(entries)
         session.last_used = time.monotonic()
         self._sessions.move_to_end(session_id)
         if turn.is_ended:

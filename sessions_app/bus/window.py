@@ -7,6 +7,7 @@ from sessions_app.domain.events import StatusIdle
 from sessions_app.wire.payload import Entry
 
 WIDTH = 256
+"""So many events are kept of a turn, at most twice as many."""
 SILENT_TICKS = 5
 """A turn that says nothing for so long may have ended without being heard."""
 QUIET_TICKS = 60
@@ -49,7 +50,12 @@ class Window:
         if self.head is not None and last <= self.head:
             return
         continues = kept and kept[-1].cursor == (first.turn, first.n - 1)
-        self._entries = [*kept, *entries][-WIDTH:] if continues else entries
+        if continues:
+            kept += entries
+            if len(kept) > 2 * WIDTH:  # not at each event, of which there are many
+                del kept[:-WIDTH]
+        else:
+            self._entries = entries
         self.head = last
         self.is_open = entries[-1].kind != StatusIdle.kind
         self._begin_silence()

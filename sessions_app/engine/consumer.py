@@ -21,7 +21,7 @@ from sessions_app.bus import FAILURES, TIMEOUT_S, close_bus, get_bus
 from sessions_app.engine.failover import FindAdapter
 from sessions_app.engine.host import TurnHost
 from sessions_app.outbound.client import close_sessions
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.tools.mcp_tool import close_servers
 
@@ -101,7 +101,7 @@ class EngineTask:
             await asyncio.wait([self._task], timeout=CANCEL_AGAIN_S)
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
-        await close_client()
+        await close_transports()
         await close_servers()
         await close_sessions()
         await close_bus()

@@ -1,4 +1,4 @@
-"""The one HTTP client of all adapters, and its failures as provider errors.
+"""How all adapters reach their providers, and the failures as provider errors.
 
 httpx runs on aiohttp's transport: its own engine costs 85 to 104 µs a token and
 slows down with the square of the open streams, the transport costs a third.
@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from weakref import WeakKeyDictionary, WeakSet
 
 import aiohttp
@@ -41,31 +40,16 @@ ANSWER = "lantern_answer"
 MAX_ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_TIMEOUT_S = 5.0
 DRAIN_S = 0.05
-BASE_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "lantern"}
+BASE_HEADERS = {
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "lantern",
+}
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, httpx.AsyncClient]]
-_clients = WeakKeyDictionary()
+_transports: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[bool, _Transport]]
+_transports = WeakKeyDictionary()
 _cut_answers: WeakSet[aiohttp.ClientResponse] = WeakSet()
 _is_reused: ContextVar[bool] = ContextVar("provider_connection_is_reused")
-
-
-def shared_client(*, allow_private: bool) -> httpx.AsyncClient:
-    """The running loop's client for public addresses, or for all; made at first use."""
-    loop = asyncio.get_running_loop()
-    mine = _clients.get(loop)
-    if mine is None:
-        for other in [each for each in _clients if each.is_closed()]:
-            del _clients[other]
-        mine = _clients[loop] = {}
-    if allow_private not in mine:
-        mine[allow_private] = _new_client(allow_private)
-    return mine[allow_private]
-
-
-async def close_client() -> None:
-    """Close the running loop's clients and their pooled connections."""
-    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
-        await client.aclose()
 
 
 class _Transport(AiohttpTransport):
@@ -82,16 +66,28 @@ class _Transport(AiohttpTransport):
         return response
 
 
-def _new_client(allow_private: bool) -> httpx.AsyncClient:
-    new_session = partial(_new_session, allow_private)
-    return httpx.AsyncClient(
-        transport=_Transport(verify=_tls_context(), client=new_session),
-        headers=BASE_HEADERS,
-        # Accounts share the client, so no cookie of one may reach another.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        follow_redirects=False,
-        trust_env=False,
-    )
+def shared_transport(*, allow_private: bool) -> _Transport:
+    """The running loop's way to public addresses, or to all; made at first use.
+
+    Without a client of httpx around it: its redirects, cookies and credentials are
+    not wanted here, and take as long as all else that httpx does for a request.
+    """
+    loop = asyncio.get_running_loop()
+    mine = _transports.get(loop)
+    if mine is None:
+        for other in [each for each in _transports if each.is_closed()]:
+            del _transports[other]
+        mine = _transports[loop] = {}
+    if allow_private not in mine:
+        new_session = partial(_new_session, allow_private)
+        mine[allow_private] = _Transport(verify=_tls_context(), client=new_session)
+    return mine[allow_private]
+
+
+async def close_transports() -> None:
+    """Close the running loop's transports and their pooled connections."""
+    for transport in _transports.pop(asyncio.get_running_loop(), {}).values():
+        await transport.aclose()
 
 
 def _new_session(allow_private: bool) -> aiohttp.ClientSession:
@@ -269,20 +265,26 @@ async def _send(
     _is_reused.set(False)
     if not config.allow_private:
         check_url(config.base_url, allow_private=False)
-    client = shared_client(allow_private=config.allow_private)
     # Silence is the caller's to judge; here only the connect has a limit. The
     # pool's limit covers the DNS look-up, which the connect's does not.
     timeout = httpx.Timeout(
         None, connect=config.connect_timeout_s, pool=config.connect_timeout_s
     )
-    request = client.build_request(
+    request = httpx.Request(
         "POST",
-        config.base_url.rstrip("/") + path,
+        _url(config.base_url, path),
         content=body,
-        headers={"Content-Type": "application/json", **headers},
-        timeout=timeout,
+        headers={**BASE_HEADERS, **headers},
+        extensions={"timeout": timeout.as_dict()},
     )
-    return await client.send(request, stream=True)
+    transport = shared_transport(allow_private=config.allow_private)
+    return await transport.handle_async_request(request)
+
+
+@lru_cache(maxsize=256)
+def _url(base_url: str, path: str) -> httpx.URL:
+    """Raises httpx.InvalidURL."""
+    return httpx.URL(base_url.rstrip("/") + path)
 
 
 async def _refusal(response: httpx.Response, config: ProviderConfig) -> ProviderError:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sessions_app.bus.window import QUIET_TICKS, SILENT_TICKS, Window
+from sessions_app.bus.window import QUIET_TICKS, SILENT_TICKS, WIDTH, Window
+from sessions_app.domain.cursor import Cursor
+from tests.bus.test_log import delta
 
 NOTHING = (False, False)
 ASK = (True, True)
@@ -47,3 +49,17 @@ def test_news_are_a_reason_to_ask_soon_again() -> None:
     asked_at(window, b"1-5-1", HOUR)
     assert window.compare(b"2-1-0") == (True, False)
     assert asked_at(window, b"2-1-0", SILENT_TICKS) == [SILENT_TICKS]
+
+
+def test_long_turn_is_kept_in_part() -> None:
+    window = Window()
+    last = 10 * WIDTH
+    for n in range(1, last + 1):
+        window.add([delta(1, n)])
+        assert len(window._entries) <= 2 * WIDTH
+    first_kept = window._entries[0].cursor.n
+    assert last - first_kept >= WIDTH - 1
+    found = window.after(Cursor(1, first_kept - 1), 0)
+    assert found is not None
+    assert [entry.cursor.n for entry in found] == list(range(first_kept, last + 1))
+    assert window.after(Cursor(1, first_kept - 2), 0) is None

@@ -14,7 +14,7 @@ from sessions_app.domain.prompt import CompletionRequest
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.models import Attempt, Price, Provider
 from sessions_app.providers.base import ProviderAdapter
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import Engine, Event
@@ -97,7 +97,7 @@ async def shop(
             yield Shop(engine, upstream)
         finally:
             await host.close(0.0)
-            await close_client()
+            await close_transports()
 
 
 def completion(prompt: int, out: int, **more: Any) -> Reply:

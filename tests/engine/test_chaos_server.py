@@ -16,7 +16,7 @@ from llmock.testing import LLMockServer
 from llmock.verdict import judge
 
 from sessions_app.models import Attempt, Provider, Turn
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import Engine, Event
@@ -101,7 +101,7 @@ async def host(engine: Engine) -> AsyncIterator[Engine]:
     host = await engine.host_with(adapter_for)
     yield engine
     await host.close(0.0)
-    await close_client()
+    await close_transports()
 
 
 def place(engine: Engine, chaos: LLMockServer, row: Row) -> None:

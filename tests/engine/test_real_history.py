@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app.domain.parts import ToolCallReady
 from sessions_app.models import Attempt, Provider
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import Engine
@@ -39,7 +39,7 @@ async def talk(engine: Engine) -> None:
 async def client() -> AsyncIterator[None]:
     """The shared HTTP client, closed on the loop that it belongs to."""
     yield
-    await close_client()
+    await close_transports()
 
 
 @pytest.mark.parametrize("window", [2048, 700])

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from sessions_app.models import Provider
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
 from tests.engine.conftest import Engine, Event
@@ -75,4 +75,4 @@ async def upstreams(engine: Engine, *replies: Reply) -> AsyncIterator[Pair]:
             yield Pair(engine, first, second)
         finally:
             await host.close(0.0)
-            await close_client()
+            await close_transports()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sessions_app.domain.route import ProviderConfig
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from tests.fakes.fake_upstream import FakeUpstream
 
 
@@ -13,7 +13,7 @@ from tests.fakes.fake_upstream import FakeUpstream
 async def upstream() -> AsyncIterator[FakeUpstream]:
     async with FakeUpstream() as server:
         yield server
-        await close_client()
+        await close_transports()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from sessions_app.domain.errors import (
 from sessions_app.domain.policy import may_fail_over
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.providers import http
-from sessions_app.providers.http import close_client, post, shared_client
+from sessions_app.providers.http import close_transports, post, shared_transport
 from tests.fakes.fake_upstream import CUT, HOLD, RESET, FakeUpstream, Reply
 
 OK = Reply([b"{}"], framing="length")
@@ -196,20 +196,20 @@ async def test_connections_have_no_limit(
         await each.aclose()
 
 
-async def test_client_belongs_to_its_loop() -> None:
-    client = shared_client(allow_private=True)
-    assert shared_client(allow_private=True) is client
-    other = await asyncio.to_thread(asyncio.run, _client_of_a_new_loop())
-    assert other is not client
-    await close_client()
-    assert shared_client(allow_private=True) is not client
-    await close_client()
+async def test_transport_belongs_to_its_loop() -> None:
+    transport = shared_transport(allow_private=True)
+    assert shared_transport(allow_private=True) is transport
+    other = await asyncio.to_thread(asyncio.run, _transport_of_a_new_loop())
+    assert other is not transport
+    await close_transports()
+    assert shared_transport(allow_private=True) is not transport
+    await close_transports()
 
 
-async def _client_of_a_new_loop() -> object:
-    client = shared_client(allow_private=True)
-    await close_client()
-    return client
+async def _transport_of_a_new_loop() -> object:
+    transport = shared_transport(allow_private=True)
+    await close_transports()
+    return transport
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "nonsense"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -141,7 +141,8 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
     async def _send_all(self, batches: Batches, opened: Opened) -> None:
         is_open = False
         async for entries in batches:
-            if opened.standing is not None and await opened.standing.refusal():
+            standing = opened.standing
+            if standing is not None and standing.is_due and await standing.refusal():
                 return  # whoever comes back is told why
             if not is_open:  # the subscription stands
                 is_open = True
@@ -161,10 +162,10 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
             else:
                 await self._write(HEARTBEAT)
 
-    async def _write(self, body: bytes) -> None:
-        await self.base_send(
-            {"type": "http.response.body", "body": body, "more_body": True}
-        )
+    def _write(self, body: bytes) -> Awaitable[None]:
+        piece = {"type": "http.response.body", "body": body, "more_body": True}
+        sending: Awaitable[None] = self.base_send(piece)
+        return sending
 
 
 def _pieces(frames: list[bytes]) -> Iterable[bytes]:

@@ -54,16 +54,20 @@ class Standing:
         self.principal = principal
         return principal
 
+    @property
+    def is_due(self) -> bool:
+        """Whether ``refusal`` would look, or has looked."""
+        return self._look is not None or time.monotonic() >= self._due
+
     async def refusal(self) -> RequestError | None:
         """Why it has to end, looked at now and then; None if it may go on.
 
         A look may have to wait for the database; who is followed does not.
         """
+        if not self.is_due:
+            return None
         if self._look is None:
-            now = time.monotonic()
-            if now < self._due:
-                return None
-            self._due = now + _pause_s()
+            self._due = time.monotonic() + _pause_s()
             self._look = asyncio.create_task(self._refusal())
             await asyncio.wait({self._look}, timeout=LOOK_PATIENCE_S)
         if not self._look.done():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sessions_app.models import Provider
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
 from tests.fakes.edge import Live
@@ -30,7 +30,7 @@ TOOLS = [
 async def upstream(live: Live) -> AsyncIterator[FakeUpstream]:
     async with FakeUpstream() as upstream:
         yield upstream
-        await close_client()
+        await close_transports()
 
 
 async def speak(live: Live, upstream: FakeUpstream, kind: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sessions_app.engine import publisher
 from sessions_app.models import Provider
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.raw import MAX_RAW_BYTES, raw_message
 from sessions_app.providers.registry import adapter_for
 from sessions_app.store.db import in_thread
@@ -43,7 +43,7 @@ async def upstream(live: Live) -> AsyncIterator[FakeUpstream]:
         await in_thread(place)
         live.provider = adapter_for("openai")  # type: ignore[assignment]
         yield upstream
-        await close_client()
+        await close_transports()
 
 
 def body_of(event_bytes: bytes) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from sessions_app.domain.errors import ProviderAuth, ProviderOverloaded
 from sessions_app.domain.route import ProviderConfig
 from sessions_app.providers.anthropic import AnthropicAdapter
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from tests.fakes.fake_upstream import HOLD, FakeUpstream, Reply
 from tests.fakes.outcomes import ask, collect
 from tests.fakes.real_model import MODEL, real_model
@@ -70,4 +70,4 @@ async def test_real_server_streams_and_answers_whole(tmp_path: Path) -> None:
             assert outcome.error is None
             assert outcome.text
             assert outcome.usage.tokens_out == 20
-        await close_client()
+        await close_transports()

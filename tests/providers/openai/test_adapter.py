@@ -14,7 +14,7 @@ from sessions_app.domain.errors import (
 )
 from sessions_app.domain.parts import FinishPart, StopReason, TextPart, UsagePart
 from sessions_app.domain.route import ProviderConfig
-from sessions_app.providers.http import close_client
+from sessions_app.providers.http import close_transports
 from sessions_app.providers.openai import OpenAIAdapter
 from tests.fakes.fake_upstream import BROKEN, CUT, HOLD, RESET, FakeUpstream, Reply
 from tests.fakes.openai_events import DONE, finish, text, usage
@@ -281,5 +281,5 @@ def test_works_against_a_server_in_a_thread() -> None:
 
 async def _ask_and_close(config: ProviderConfig) -> str:
     outcome = await collect(OpenAIAdapter(), config, ask())
-    await close_client()
+    await close_transports()
     return outcome.text
