@@ -1,4 +1,4 @@
-"""From a request to a message: the same for REST and for the streamed answer."""
+"""From a request to a session or a message, behind Django's handler and ahead of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ from sessions_app.edge.auth import Principal
 from sessions_app.edge.body import idempotency_key
 from sessions_app.edge.pace import Act, require_pace
 from sessions_app.edge.rest.base import validated
-from sessions_app.edge.rest.bodies import NewMessageBody, TurnOptionsBody
+from sessions_app.edge.rest.bodies import (
+    NewMessageBody,
+    NewSessionBody,
+    TurnOptionsBody,
+)
 from sessions_app.edge.tool_fields import client_tools_of, tool_choice_of
+from sessions_app.models import Session
 from sessions_app.service import NewMessage
 
 SERVER_ONLY = {"agent": "agent", "system_prompt": "systemPrompt", "user": "user"}
@@ -40,7 +45,18 @@ def message_of(
     )
 
 
-def require_session_fields(principal: Principal, fields: Mapping[str, Any]) -> None:
+def make_session(
+    principal: Principal, body: Mapping[str, Any], address: str | None
+) -> Session:
+    """A new session of the caller, as the body asks for it."""
+    fields = validated(NewSessionBody, body)
+    _require_session_fields(principal, fields)
+    agent = fields.pop("agent", None)
+    require_session_pace(principal, agent, address)
+    return service.create_session(principal.caller, agent, fields)
+
+
+def _require_session_fields(principal: Principal, fields: Mapping[str, Any]) -> None:
     """A visitor's session is what its embed says, whatever the browser asks."""
     if principal.kind != "visitor":
         return

@@ -1,13 +1,14 @@
-"""Posting a message, ahead of Django's handler.
+"""Making a session and posting a message, ahead of Django's handler.
 
-This is the one request that every turn begins with: here it takes a quarter of the
-CPU that it takes behind Django's middleware and threads. Requests with the staff
-cookie need those and go there.
+Each turn begins with them: here they take a quarter of the CPU that they take behind
+Django's middleware, which gives each request a thread and a database connection of its
+own. Requests with the staff cookie need it and go there.
 """
 
 from __future__ import annotations
 
 from contextlib import aclosing
+from typing import Any
 
 from sessions_app import service
 from sessions_app.bus import get_bus
@@ -17,14 +18,32 @@ from sessions_app.domain.events import StatusIdle
 from sessions_app.edge.body import decode_object
 from sessions_app.edge.live.request import LiveRequest
 from sessions_app.edge.live.sse import Batches, Opened, StreamConsumer
-from sessions_app.edge.live.standing import Standing
+from sessions_app.edge.live.standing import SCOPE, Standing
 from sessions_app.edge.live.tail import tail
-from sessions_app.edge.posting import message_of, require_message_pace
-from sessions_app.edge.rest.shapes import posted_object
+from sessions_app.edge.posting import make_session, message_of, require_message_pace
+from sessions_app.edge.rest.shapes import posted_object, session_object
 from sessions_app.store.db import in_thread
 from sessions_app.store.posting import PostedTurn
 
 REPLAYED = ((b"idempotency-replayed", b"true"),)
+
+
+class SessionsConsumer(StreamConsumer):
+    """``POST /v1/sessions``"""
+
+    route = "/v1/sessions"
+
+    async def open(self, request: LiveRequest, body: bytearray) -> Opened:
+        return Opened(status=201, body=await in_thread(_make, request, body))
+
+
+def _make(request: LiveRequest, body: bytearray) -> dict[str, Any]:
+    principal = request.principal()
+    principal.require_scope(SCOPE)
+    principal.require_write("add")
+    request.query()
+    session = make_session(principal, decode_object(body), request.address)
+    return session_object(session)
 
 
 class MessageConsumer(StreamConsumer):

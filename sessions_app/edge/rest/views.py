@@ -14,10 +14,9 @@ from sessions_app.domain.errors import BadRequest
 from sessions_app.domain.states import SessionStatus
 from sessions_app.edge.auth import TICKET_LIFE_S, Right, issue_ticket
 from sessions_app.edge.posting import (
+    make_session,
     message_of,
     require_message_pace,
-    require_session_fields,
-    require_session_pace,
 )
 from sessions_app.edge.rest import bodies, shapes
 from sessions_app.edge.rest.base import (
@@ -49,11 +48,7 @@ class SessionsEndpoint(Endpoint):
     )
     def post(self, request: Request) -> Response:
         """Make a session."""
-        fields = read_body(bodies.NewSessionBody, request)
-        require_session_fields(self.principal, fields)
-        agent = fields.pop("agent", None)
-        require_session_pace(self.principal, agent, address_of(request))
-        session = service.create_session(self.principal.caller, agent, fields)
+        session = make_session(self.principal, body_of(request), address_of(request))
         return Response(shapes.session_object(session), status=201)
 
     @extend_schema(
