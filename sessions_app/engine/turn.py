@@ -102,6 +102,7 @@ class TurnRun:
             logger.exception("Turn %s could not be ended.", self.work.turn_id)
         finally:
             self._publisher.leave()
+            self._rounds = None  # it calls back, which would be a cycle
 
     async def _end(self) -> TurnEnd | None:
         """Run the rounds; every way out of them is one end, or None if not ours."""

@@ -62,22 +62,20 @@ class DeltaEncoder:
         return Entry(cursor, MessageDelta.kind, body, False)
 
 
-class Entry:
+class Entry(msgspec.Struct, eq=False, gc=False):
     """An event in the log: encoded once, shared by all its readers.
 
     ``body`` is the JSON of the event, ``sse`` the whole frame with id and name. ``raw``
     is the provider's own message behind it, which only a reader that asked for it gets.
+    The collector of garbage does not look at it: a log holds a hundred thousand.
     """
 
-    __slots__ = ("_sse", "body", "cursor", "is_terminal", "kind", "raw")
-
-    def __init__(self, cursor: Cursor, kind: str, body: bytes, is_terminal: bool):
-        self.cursor = cursor
-        self.kind = kind
-        self.body = body
-        self.is_terminal = is_terminal
-        self.raw = b""
-        self._sse: bytes | None = None
+    cursor: Cursor
+    kind: str
+    body: bytes
+    is_terminal: bool
+    raw: bytes = b""
+    _sse: bytes | None = None
 
     @classmethod
     def of(cls, cursor: Cursor, event: SessionEvent) -> Entry:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from lantern_site.drain import Drain
+from lantern_site.interpreter import tune
 from lantern_site.served import Served, add_server_argument, server_named, url_of
 from sessions_app.engine.consumer import EngineTask
 
@@ -49,6 +50,7 @@ class Command(BaseCommand):
         if options["port"] is not None:
             self._serve(options)
             return
+        tune()
         runner = asyncio.Runner(loop_factory=_loop)
         with runner:
             runner.run(self._run(options["drain"]))

@@ -94,8 +94,10 @@ class StreamConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def http_disconnect(self, message: dict[str, Any]) -> None:
         if self._answer is not None:
-            self._answer.cancel()
-            await asyncio.gather(self._answer, return_exceptions=True)
+            # Kept, it would keep its exception, whose traceback keeps this object.
+            answer, self._answer = self._answer, None
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
         raise StopConsumer
 
     async def open(self, request: LiveRequest, body: bytearray) -> Opened:
