@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -22,30 +21,40 @@ from tests.fakes.waiting import until
 KINDS = (EventsConsumer, MessageConsumer, SessionsConsumer, Rounds, TurnRun)
 
 
+class Living:
+    """What lives now and did not when this was made."""
+
+    def __init__(self) -> None:
+        # Other tests may have left some that something still holds.
+        self._before = [each for each in gc.get_objects() if type(each) in KINDS]
+
+    def __call__(self) -> list[type]:
+        before = set(map(id, self._before))
+        found = (each for each in gc.get_objects() if type(each) in KINDS)
+        return [type(each) for each in found if id(each) not in before]
+
+
 @pytest.fixture
-def no_collection() -> Iterator[None]:
+def living() -> Iterator[Living]:
+    """Without the collector, which would remove what is left."""
     gc.collect()
     gc.disable()
-    yield
+    yield Living()
     gc.enable()
 
 
-def left() -> list[Any]:
-    return [type(each) for each in gc.get_objects() if type(each) in KINDS]
-
-
-async def test_what_is_over_is_gone(live: Live, no_collection: None) -> None:
+async def test_what_is_over_is_gone(live: Live, living: Living) -> None:
     for _ in range(3):
         made = await live.client.request("POST", "/v1/sessions", json={})
         path = f"/v1/sessions/{made.json['id']}"
         async with live.client.stream(f"{path}/events") as stream:
             await live.client.request("POST", f"{path}/messages", json={"content": "a"})
             await stream.events("session.status_idle")
-            assert EventsConsumer in left()
-    await until(lambda: not left())
+            assert EventsConsumer in living()
+    await until(lambda: not living())
 
 
-async def test_answer_that_is_left_is_gone(live: Live, no_collection: None) -> None:
+async def test_answer_that_is_left_is_gone(live: Live, living: Living) -> None:
     go_on = asyncio.Event()
     live.plays([go_on])
     async with live.client.stream(
@@ -55,6 +64,6 @@ async def test_answer_that_is_left_is_gone(live: Live, no_collection: None) -> N
         headers={"accept": "text/event-stream"},
     ) as stream:
         await stream.events(count=1)
-        assert MessageConsumer in left()
-    await until(lambda: MessageConsumer not in left())
+        assert MessageConsumer in living()
+    await until(lambda: MessageConsumer not in living())
     go_on.set()
