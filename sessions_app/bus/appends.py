@@ -17,7 +17,7 @@ from typing import Any
 import msgpack
 from redis.exceptions import NoScriptError, ResponseError
 
-from sessions_app.bus.trips import PATIENCE_S
+from sessions_app.bus.trips import PATIENCE_S, broken_off, settle
 from sessions_app.conf import conf
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N
 from sessions_app.domain.events import StatusIdle
@@ -91,7 +91,7 @@ class Appends:
                     await self._trip(some)
         except BaseException:
             left, self._waiting = [*asked, *self._waiting], []
-            _tell(left, [ConnectionError("Broken off.")] * len(left))
+            _tell(left, [broken_off()] * len(left))
             raise
 
     async def _trip(self, some: list[_Asked]) -> None:
@@ -144,9 +144,4 @@ def _raised(answer: Sequence[Any]) -> Any:
 
 def _tell(some: list[_Asked], answers: Sequence[Any]) -> None:
     for asked, answer in zip(some, answers, strict=True):
-        if asked.answer.done():
-            continue
-        if isinstance(answer, Exception):
-            asked.answer.set_exception(answer)
-        else:
-            asked.answer.set_result(answer)
+        settle(asked.answer, answer)

@@ -78,7 +78,12 @@ class Trips:
 
 def _told(error: BaseException) -> Exception:
     """What those who asked are told: a broken trip leaves nobody waiting."""
-    return error if isinstance(error, Exception) else ConnectionError("Broken off.")
+    return error if isinstance(error, Exception) else broken_off()
+
+
+def broken_off() -> Exception:
+    """Why there is no answer, where the trip was ended from here."""
+    return ConnectionError("Broken off.")
 
 
 def _tell(askings: list[Asking], answers: list[Any] | Exception) -> None:
@@ -86,9 +91,14 @@ def _tell(askings: list[Asking], answers: list[Any] | Exception) -> None:
         error = next((a for a in answers if isinstance(a, Exception)), None)
         answers = answers if error is None else error
     for asking in askings:
-        if asking.done():
-            continue  # whoever asked is gone
-        if isinstance(answers, Exception):
-            asking.set_exception(answers)
-        else:
-            asking.set_result(answers)
+        settle(asking, answers)
+
+
+def settle(asking: asyncio.Future[Any], answer: Any) -> None:
+    """Tell whoever asked, and is not gone, what came of it; an Exception is raised."""
+    if asking.done():
+        return
+    if isinstance(answer, Exception):
+        asking.set_exception(answer)
+    else:
+        asking.set_result(answer)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 from channels.layers import channel_layers, get_channel_layer
 
 from lantern_site.shared import channel_layer
 from sessions_app.bus import Bus, redis_bus
+from sessions_app.bus.redis_url import RedisUrl
 from tests.fakes.redis_server import RedisServer
 
 
@@ -16,6 +18,15 @@ from tests.fakes.redis_server import RedisServer
 def redis() -> Iterator[RedisServer]:
     with RedisServer.temporary() as server:
         yield server
+
+
+@pytest.fixture
+async def client(redis: RedisServer) -> AsyncIterator[Any]:
+    """A client of an empty Redis."""
+    client = RedisUrl.parse(redis.url).client()
+    await client.flushall()
+    yield client
+    await client.aclose()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,21 +11,12 @@ from redis.exceptions import ResponseError
 
 from sessions_app.bus import FAILURES, Bus
 from sessions_app.bus import trips as trips_module
-from sessions_app.bus.redis_url import RedisUrl
 from sessions_app.bus.trips import AT_ONCE, Trips
 from sessions_app.domain.cursor import START
 from tests.bus.test_log import delta
 from tests.fakes.redis_server import RedisServer
 
 CROWD = 3 * AT_ONCE
-
-
-@pytest.fixture
-async def client(redis: RedisServer) -> AsyncIterator[Any]:
-    client = RedisUrl.parse(redis.url).client()
-    await client.flushall()
-    yield client
-    await client.aclose()
 
 
 # Each took a connection: from the 101st on the client refused, the reader was told
