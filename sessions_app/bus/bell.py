@@ -59,6 +59,7 @@ class SharedBell(LocalBell):
         self._hub: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._is_down = False
+        self._is_puzzled = False
         self._quiet_until = 0.0
         self._ticks = 0
 
@@ -97,11 +98,11 @@ class SharedBell(LocalBell):
 
     async def listen(self) -> None:
         """Return once rings are heard, or the bell is down."""
-        if self._hub is not None:
+        if self._is_heard():
             return
         try:
             async with asyncio.timeout(TIMEOUT_S), self._opening:
-                if self._hub is None:
+                if not self._is_heard():
                     layer = get_channel_layer()
                     # Kept: one that nobody reads would fill up, once in the group.
                     self._channel = self._channel or await layer.new_channel("lantern.")
@@ -109,6 +110,9 @@ class SharedBell(LocalBell):
                     self._hub = asyncio.get_running_loop().create_task(self._hear())
         except FAILURES:
             logger.warning("Redis is down: readers look at the database.")
+
+    def _is_heard(self) -> bool:
+        return self._hub is not None and not self._hub.done()
 
     def add(self, reader: LocalSubscription) -> None:
         super().add(reader)
@@ -123,15 +127,25 @@ class SharedBell(LocalBell):
         layer = get_channel_layer()
         while True:
             message: dict[str, Any] = await layer.receive(self._channel)
-            for session_id, rows in message["told"]:
-                window = self._log.windows.get(session_id)
-                if window is None:
-                    continue
-                if rows:
-                    window.add([_entry(*row) for row in rows])
-                else:
-                    window.forget()
-                self._wake(session_id)
+            try:
+                self._heed(message)
+                self._is_puzzled = False
+            except Exception:
+                # While versions change, another one may ring. The heads tell, too.
+                if not self._is_puzzled:
+                    logger.exception("A ring was not understood.")
+                self._is_puzzled = True
+
+    def _heed(self, message: dict[str, Any]) -> None:
+        for session_id, rows in message["told"]:
+            window = self._log.windows.get(session_id)
+            if window is None:
+                continue
+            if rows:
+                window.add([_entry(*row) for row in rows])
+            else:
+                window.forget()
+            self._wake(session_id)
 
     def _wake(self, session_id: str, *, is_lost: bool = False) -> None:
         for reader in self._readers.get(session_id, ()):

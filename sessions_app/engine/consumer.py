@@ -40,7 +40,13 @@ class TurnConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Call the handler; the base class would visit a thread first."""
-        await getattr(self, get_handler_name(message))(message)
+        try:
+            await getattr(self, get_handler_name(message))(message)
+        except FAILURES:
+            raise  # the layer is listened to anew
+        except Exception:
+            # While versions change, another one may send what is unknown here.
+            logger.exception("A wake-up was not understood.")
 
     async def turns_open(self, message: dict[str, Any]) -> None:
         """The first message: take part in what is said to all workers."""
@@ -128,7 +134,9 @@ class EngineTask:
                 except FAILURES as error:
                     # The sweeper finds what is not heard meanwhile.
                     logger.warning("Wake-ups are not heard: %s", error)
-                    await asyncio.sleep(TIMEOUT_S)
+                except Exception:
+                    logger.exception("A wake-up cannot be read.")
+                await asyncio.sleep(TIMEOUT_S)
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)

@@ -61,7 +61,7 @@ class TurnHost:
         try:
             if self._is_alone:
                 await self._sweep(self.worker)
-                await tell_waiting(self._bus)
+                await self._tell_waiting()
         finally:
             self.opened.set()
         self._spawn(self._renew_leases())

@@ -196,9 +196,9 @@ async def server_tools(config: ToolConfig) -> Sequence[Tool]:
 
 
 async def close_servers() -> None:
-    """End all connections of the running loop."""
-    for server in _servers.pop(asyncio.get_running_loop(), {}).values():
-        await server.close()
+    """End all connections of the running loop, one as patiently as all."""
+    servers = _servers.pop(asyncio.get_running_loop(), {})
+    await asyncio.gather(*(server.close() for server in servers.values()))
 
 
 def _text_of(result: mcp_types.CallToolResult) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from channels.layers import get_channel_layer
 
 from sessions_app.bus import Bus, LogGap, StaleFence, redis_bus
+from sessions_app.bus.bell import READERS, SharedBell
 from sessions_app.bus.redis_log import RedisLog
 from sessions_app.bus.redis_url import RedisUrl
 from sessions_app.domain.cursor import START, Cursor
@@ -72,6 +74,41 @@ async def test_lost_bell_costs_a_second(shared: Bus, other: Bus) -> None:
         async with asyncio.timeout(5):
             assert await place.wait() is True
         assert await places(other, START) == ["1-1"]
+
+
+# While versions change: the bell was deaf from then on, and said so once at its end.
+@pytest.mark.parametrize(
+    "ring",
+    [{}, {"told": 7}, {"told": [(S, [(1, 1)])]}, {"told": [(S, [(1, "x", "", 0, 7)])]}],
+)
+async def test_ring_that_is_not_understood_leaves_the_bell_heard(
+    shared: Bus, other: Bus, ring: dict[str, Any]
+) -> None:
+    with other.bell.subscribe(S, 15) as place:
+        await place.ready()
+        message = {"type": "log.rung", **ring}
+        await get_channel_layer().group_send(READERS, message)
+        assert isinstance(other.bell, SharedBell)
+        bell = other.bell
+        await until(lambda: bell._is_puzzled, 2)
+        await append(shared, [delta(1, 1)])
+        assert await place.wait() is True
+        assert await places(other, START) == ["1-1"]
+        assert not bell._is_puzzled
+
+
+async def test_bell_whose_ear_failed_is_heard_again(shared: Bus, other: Bus) -> None:
+    with other.bell.subscribe(S, 15) as place:
+        await place.ready()
+        assert isinstance(other.bell, SharedBell)
+        ear = other.bell._hub
+        assert ear is not None
+        ear.cancel()
+        await asyncio.wait([ear])
+        bell = other.bell
+        await until(lambda: bell._is_heard(), 5)
+        await append(shared, [delta(1, 1)])
+        assert await place.wait() is True
 
 
 # Each try made a channel more; those in the group filled up, with nobody to read them.

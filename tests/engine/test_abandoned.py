@@ -15,6 +15,7 @@ from sessions_app.bus.memory import memory_bus
 from sessions_app.domain.cursor import SWEPT_TERMINAL_N, Cursor
 from sessions_app.domain.events import StatusRunning
 from sessions_app.domain.parts import TextPart, ToolCallReady
+from sessions_app.engine import sweeper
 from sessions_app.engine.sweeper import sweep
 from sessions_app.models import Attempt, Turn
 from sessions_app.service import NewMessage
@@ -92,6 +93,19 @@ async def test_queued_turn_that_nobody_took_is_found(
     settings.LANTERN = {"sweep_s": 0.05}  # type: ignore[attr-defined]
     posted = await engine.post()
     await engine.host(ScriptedProvider(says("Hi")))
+    assert (await engine.events(posted))[-3][1]["text"] == "Hi"
+
+
+# The look failed, and with it all periodic work: no lease was renewed, nothing swept.
+async def test_start_without_a_database_is_made_up_for(
+    engine: Engine, settings: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.LANTERN = {"sweep_s": 0.05}  # type: ignore[attr-defined]
+    away = Mock(side_effect=DatabaseError("away"))
+    monkeypatch.setattr(sweeper, "waiting_turns", away)
+    await engine.host(ScriptedProvider(says("Hi")), is_alone=True)
+    away.assert_called_once()
+    posted = await engine.post()
     assert (await engine.events(posted))[-3][1]["text"] == "Hi"
 
 

@@ -199,3 +199,22 @@ async def test_slow_server_is_offered_once_it_stands(
             await asyncio.sleep(0.1)
             offers.append(bool(await load_tools(late)))
     assert len(offers) > 1
+
+
+# One after the other, they held up the end by ten seconds each.
+async def test_servers_that_end_slowly_are_waited_for_together(servers: None) -> None:
+    all_asked = asyncio.Event()
+    asked: list[str] = []
+
+    class Slow(mcp_client.McpServer):
+        async def close(self) -> None:
+            asked.append(self._config.name)
+            if len(asked) == 2:
+                all_asked.set()
+            await asyncio.wait_for(all_asked.wait(), 5)
+
+    mine = mcp_client._servers.setdefault(asyncio.get_running_loop(), {})
+    for name in ("one", "two"):
+        mine[name] = Slow(config(name, command=TIME))
+    await close_servers()
+    assert sorted(asked) == ["one", "two"]
