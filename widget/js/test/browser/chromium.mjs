@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { after, afterEach, before, beforeEach } from "node:test";
+import { after, before, test as nodeTest } from "node:test";
 import { chromium } from "playwright-core";
 import { FakeServer } from "../fake-server.mjs";
 
@@ -15,29 +15,120 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** Gives each test a fresh server, profile and page: `stage.server`, `stage.page`. */
+const HANGING_MS = 10_000;
+const TEST_MS = 180_000;
+
+/** Settles as `work` does, or fails after `ms`. */
+function within(ms, what, work) {
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`${what} took more than ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** A browser process that can be ended even when it no longer answers. */
+class Chromium {
+  async launch() {
+    if (!existsSync(EXECUTABLE)) throw new Error(`No browser at ${EXECUTABLE}`);
+    this.process = await chromium.launchServer({ executablePath: EXECUTABLE, args: FLAGS });
+    this.browser = await chromium.connect(this.process.wsEndpoint());
+  }
+
+  async replace() {
+    await within(HANGING_MS, "ending the browser", this.process.kill()).catch(() => {});
+    await this.launch();
+  }
+
+  /** Whether a blank page gets a frame: a browser that hangs gives none. */
+  async answers() {
+    const look = async () => {
+      const page = await this.browser.newPage();
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      await page.close();
+    };
+    return within(HANGING_MS, "a frame", look()).then(() => true, () => false);
+  }
+}
+
+/** Notices that this process was not run for a while, as on a machine that is suspended. */
+class Pulse {
+  longest = 0;
+
+  constructor() {
+    let last = Date.now();
+    this.timer = setInterval(() => {
+      this.longest = Math.max(this.longest, Date.now() - last);
+      last = Date.now();
+    }, 250);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}
+
+/**
+ * Gives each test a fresh server, profile and page: `stage.server`, `stage.page`.
+ *
+ * A failed test runs once more, in a new browser, if and only if the browser hangs or the
+ * machine stood still meanwhile: then it says nothing about the widget.
+ */
 export function useBrowser() {
   const stage = { server: null, page: null, context: null, problems: [] };
-  let browser;
-  before(async () => {
-    if (!existsSync(EXECUTABLE)) throw new Error(`No browser at ${EXECUTABLE}`);
-    browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
-  });
-  after(() => browser?.close());
-  beforeEach(async () => {
+  const machine = new Chromium();
+  before(() => machine.launch());
+  after(() => within(HANGING_MS, "closing", machine.process.close()).catch(() => machine.process.kill()));
+
+  async function begin() {
+    stage.context = null;
     stage.server = new FakeServer();
     await stage.server.listen();
     stage.problems = [];
-    stage.context = await browser.newContext({ viewport: { width: 1100, height: 800 } });
+    stage.context = await machine.browser.newContext({ viewport: { width: 1100, height: 800 } });
     stage.page = await stage.context.newPage();
     stage.page.setDefaultTimeout(8000);
     stage.page.on("pageerror", (error) => stage.problems.push(String(error)));
-  });
-  afterEach(async () => {
-    await stage.context.close();
+  }
+
+  async function end() {
+    const closing = within(HANGING_MS, "closing a page", stage.context?.close());
+    await closing.catch(() => machine.replace());
     await stage.server.close();
-  });
-  return stage;
+  }
+
+  async function attempt(run) {
+    const pulse = new Pulse();
+    try {
+      await within(HANGING_MS, "a new page", begin());
+      await within(TEST_MS, "the test", run());
+      return null;
+    } catch (error) {
+      const excuse =
+        pulse.longest > 5000
+          ? `the machine stood still for ${pulse.longest} ms`
+          : !(await machine.answers()) && "the browser hangs";
+      return { error, excuse };
+    } finally {
+      pulse.stop();
+    }
+  }
+
+  function test(name, run) {
+    nodeTest(name, async (context) => {
+      let failure = await attempt(run);
+      if (failure?.excuse) {
+        context.diagnostic(`once more, as ${failure.excuse}: ${failure.error.message}`);
+        await machine.replace();
+        await stage.server.close();
+        failure = await attempt(run);
+      }
+      await end();
+      if (failure) throw failure.error;
+    });
+  }
+
+  return { stage, test };
 }
 
 export const launcher = (page) => page.getByRole("button", { name: "Open chat" });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, lastReply, launcher, openChat, replies, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 const LETTERS = "a b c d e f g h i j k l m n o p q r s t u v w x y z";
 
 test("a reply appears word by word", async () => {

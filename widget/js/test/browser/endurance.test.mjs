@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { lastReply, openChat, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 /** 20,000 tokens: running text, then one paragraph without an end, a list, code. */
 function longAnswer() {

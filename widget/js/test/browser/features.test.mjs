@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, lastReply, launcher, openChat, replies, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 test("a reply can be had again, and the older one gives way", async () => {
   const { page, server } = stage;

@@ -1,9 +1,8 @@
 /** Who has the focus when a chat opens, and who keeps it. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, launcher, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 // The preview in the dashboard took the words that were being typed into the form beside it.
 test("a chat that opens by itself in a frame leaves the focus with the page around", async () => {

@@ -1,9 +1,8 @@
 /** What a page may call and hear: each name of `widget.d.ts` does what it says there. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, launcher, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 function tagged(attributes) {
   return `${stage.server.origin}/?attributes=${encodeURIComponent(attributes)}`;

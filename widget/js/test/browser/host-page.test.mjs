@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, lastReply, launcher, openChat, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 test("a strict policy with Trusted Types is not violated, and the panel is styled", async () => {
   const { page, server } = stage;

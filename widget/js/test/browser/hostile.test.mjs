@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
-import { test } from "node:test";
 import * as esbuild from "esbuild";
 import { PAYLOADS } from "../payloads.mjs";
 import { field, openChat, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 const TEXT = PAYLOADS.join("\n\n");
 const BATCH = 60;
 

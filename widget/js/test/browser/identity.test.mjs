@@ -1,9 +1,8 @@
 /** Who may chat: users who are signed in, and browsers that do some work. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, lastReply, launcher, openChat, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 function tokenOf(sub) {
   const [header, claims] = [{ alg: "HS256" }, { sub, exp: 1 }].map((part) =>

@@ -1,9 +1,8 @@
 /** What the chat may know of the page that it stands in. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, lastReply, openChat, say, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 
 /** As with a mouse: the focus leaves the chat, to which it went with the button. */
 async function allowAndGoToPage(page) {

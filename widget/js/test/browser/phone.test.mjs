@@ -1,9 +1,8 @@
 /** Touch screens, keyboards that cover half of one, and layers of the page around. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { field, launcher, openChat, useBrowser } from "./chromium.mjs";
 
-const stage = useBrowser();
+const { stage, test } = useBrowser();
 const box = (locator) => locator.boundingBox();
 
 /** A page of its own, on a screen that is touched. */
