@@ -173,6 +173,21 @@ class _SessionEvents:
     def size(self) -> int:
         return sum(turn.size for turn in self.turns.values())
 
+    def leave_before(self, ordinal: int) -> int:
+        """A turn begins; the bytes let go.
+
+        Where the one before it lacks its end, or was never written, its readers would
+        step over that: they are sent to the database instead.
+        """
+        last = next(reversed(self.turns), self.trimmed_to)
+        is_ended = last not in self.turns or self.turns[last].is_ended
+        if is_ended and ordinal == last + 1:
+            return 0
+        size = self.size
+        self.turns.clear()
+        self.trimmed_to = ordinal - 1
+        return size
+
     def trim(self, limit: int, keep: int = 1) -> int:
         """Drop whole ended turns, oldest first, but ``keep``; the bytes let go."""
         before = size = self.size
@@ -209,6 +224,7 @@ class MemoryLog:
         session.fence = (ordinal, fence)
         turn = session.turns.get(ordinal)
         if turn is None:
+            self._size -= session.leave_before(ordinal)
             turn = session.turns[ordinal] = _TurnEvents()
             self._expire()
         self._size += turn.add(entries)

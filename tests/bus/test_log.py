@@ -96,6 +96,18 @@ async def test_trimmed_turns_are_told_as_a_gap(bus: Bus, settings: object) -> No
     assert await places(bus, Cursor(1, 1), caught_up_to=2) == ["3-1", "3-2"]
 
 
+@pytest.mark.parametrize("next_turn", [2, 3], ids=["end", "turn"])
+async def test_next_turn_overtakes_nothing(bus: Bus, next_turn: int) -> None:
+    """Whatever of an older turn was never written is a gap, not a hole."""
+    written = [delta(1, 1)] if next_turn == 2 else [delta(1, 1), idle(1, 2)]
+    await bus.log.append(S, 1, written)
+    await bus.log.append(S, 1, [delta(next_turn, 1)])
+    with pytest.raises(LogGap):
+        await places(bus, written[-1].cursor)
+    there = await places(bus, Cursor(next_turn - 1, SWEPT_TERMINAL_N), next_turn - 1)
+    assert there == [f"{next_turn}-1"]
+
+
 async def test_running_turn_is_never_trimmed(bus: Bus, settings: object) -> None:
     settings.LANTERN = {"log_bytes": 300}  # type: ignore[attr-defined]
     await bus.log.append(S, 1, [delta(1, n, "x" * 200) for n in range(1, 9)])
