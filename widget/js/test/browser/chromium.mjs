@@ -16,6 +16,7 @@ const FLAGS = [
 ];
 
 const HANGING_MS = 10_000;
+const STANDSTILL_MS = 5000;
 const TEST_MS = 180_000;
 
 /** Settles as `work` does, or fails after `ms`. */
@@ -35,8 +36,12 @@ class Chromium {
     this.browser = await chromium.connect(this.process.wsEndpoint());
   }
 
+  async end() {
+    await within(HANGING_MS, "ending the browser", this.process?.kill()).catch(() => {});
+  }
+
   async replace() {
-    await within(HANGING_MS, "ending the browser", this.process.kill()).catch(() => {});
+    await this.end();
     await this.launch();
   }
 
@@ -53,32 +58,35 @@ class Chromium {
 
 /** Notices that this process was not run for a while, as on a machine that is suspended. */
 class Pulse {
-  longest = 0;
+  #longest = 0;
+  #last = Date.now();
+  #timer = setInterval(() => this.#beat(), 250);
 
-  constructor() {
-    let last = Date.now();
-    this.timer = setInterval(() => {
-      this.longest = Math.max(this.longest, Date.now() - last);
-      last = Date.now();
-    }, 250);
+  /** The longest time, in ms, without a beat. */
+  stop() {
+    clearInterval(this.#timer);
+    this.#beat();
+    return this.#longest;
   }
 
-  stop() {
-    clearInterval(this.timer);
+  #beat() {
+    const now = Date.now();
+    this.#longest = Math.max(this.#longest, now - this.#last);
+    this.#last = now;
   }
 }
 
 /**
  * Gives each test a fresh server, profile and page: `stage.server`, `stage.page`.
  *
- * A failed test runs once more, in a new browser, if and only if the browser hangs or the
- * machine stood still meanwhile: then it says nothing about the widget.
+ * A failed test runs once more if and only if the browser hangs, and then in a new one, or
+ * the machine stood still meanwhile: then it says nothing about the widget.
  */
 export function useBrowser() {
   const stage = { server: null, page: null, context: null, problems: [] };
   const machine = new Chromium();
   before(() => machine.launch());
-  after(() => within(HANGING_MS, "closing", machine.process.close()).catch(() => machine.process.kill()));
+  after(() => machine.end());
 
   async function begin() {
     stage.context = null;
@@ -92,8 +100,9 @@ export function useBrowser() {
   }
 
   async function end() {
-    const closing = within(HANGING_MS, "closing a page", stage.context?.close());
-    await closing.catch(() => machine.replace());
+    // Where there is not even a context, the browser gave none.
+    const close = async () => stage.context.close();
+    await within(HANGING_MS, "closing a page", close()).catch(() => machine.replace());
     await stage.server.close();
   }
 
@@ -102,29 +111,25 @@ export function useBrowser() {
     try {
       await within(HANGING_MS, "a new page", begin());
       await within(TEST_MS, "the test", run());
-      return null;
+      return {};
     } catch (error) {
-      const excuse =
-        pulse.longest > 5000
-          ? `the machine stood still for ${pulse.longest} ms`
-          : !(await machine.answers()) && "the browser hangs";
-      return { error, excuse };
+      const gap = pulse.stop();
+      if (gap > STANDSTILL_MS) return { error, excuse: `the machine stood still for ${gap} ms` };
+      return { error, excuse: !(await machine.answers()) && "the browser hangs" };
     } finally {
       pulse.stop();
+      await end();
     }
   }
 
   function test(name, run) {
     nodeTest(name, async (context) => {
-      let failure = await attempt(run);
-      if (failure?.excuse) {
-        context.diagnostic(`once more, as ${failure.excuse}: ${failure.error.message}`);
-        await machine.replace();
-        await stage.server.close();
-        failure = await attempt(run);
+      let { error, excuse } = await attempt(run);
+      if (excuse) {
+        context.diagnostic(`once more, as ${excuse}: ${error.message}`);
+        ({ error } = await attempt(run));
       }
-      await end();
-      if (failure) throw failure.error;
+      if (error) throw error;
     });
   }
 
